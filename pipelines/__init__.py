@@ -1,0 +1,1 @@
+"""Pipelines on Ray. The only package of the distribution that imports ray."""

@@ -1,0 +1,1 @@
+"""Where foreign code runs. The contract is in taskforge.domain.sandbox."""

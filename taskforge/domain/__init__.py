@@ -1,0 +1,1 @@
+"""Frozen records and the vocabulary shared by every layer. Imports nothing of taskforge above it."""
