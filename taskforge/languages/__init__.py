@@ -1,0 +1,1 @@
+"""Language adapters: what a symbol is, what refers to it, and how tests are taken apart."""

@@ -1,0 +1,1 @@
+"""The Python adapter: parsing and references by `ast`, rewriting of test files by libcst."""
