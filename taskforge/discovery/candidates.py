@@ -61,18 +61,15 @@ def _plans(
     graph: Graph, planner: Planner, definitions: Definitions, modes: frozenset[Mode]
 ) -> Iterator[Plan]:
     symbol = definitions.symbol
-    if Mode.STUB in modes:
-        if symbol.kind is FeatureKind.CLASS:
-            bodies = _stubbable_methods(graph, definitions)
-            stubbed = planner.stub(bodies, FeatureKind.CLASS) if len(bodies) > 1 else None
-        else:
-            stubbed = planner.stub((symbol.place,), symbol.kind)
-        if stubbed is not None:
-            yield stubbed
+    stubbed = deleted = None
+    if Mode.STUB in modes and symbol.kind is FeatureKind.CLASS:
+        bodies = _stubbable_methods(graph, definitions)
+        stubbed = planner.stub(bodies, FeatureKind.CLASS) if len(bodies) > 1 else None
+    elif Mode.STUB in modes:
+        stubbed = planner.stub((symbol.place,), symbol.kind)
     if Mode.DELETE in modes:
         deleted = planner.delete(symbol.place, symbol.kind)
-        if deleted is not None:
-            yield deleted
+    yield from (plan for plan in (stubbed, deleted) if plan is not None)
 
 
 def _stubbable_methods(graph: Graph, definitions: Definitions) -> tuple[str, ...]:

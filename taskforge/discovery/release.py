@@ -141,8 +141,9 @@ def _arms(node: ast.AST, ancestors: list[ast.AST]) -> Iterator[ast.If | ast.Exce
     for parent in ancestors:
         if isinstance(parent, FUNCTION | ast.ClassDef):
             return
-        in_arm = isinstance(parent, ast.If) and (child in parent.body or child is parent.test)
-        if in_arm or isinstance(parent, ast.ExceptHandler):
+        if isinstance(parent, ast.ExceptHandler):
+            yield parent
+        elif isinstance(parent, ast.If) and (child in parent.body or child is parent.test):
             yield parent
         child = parent
 

@@ -21,9 +21,7 @@ OVERLAP = 0.5
 def select(pool: Sequence[Candidate], *, seed: int, tiers: frozenset[int], limit: int) -> list[Candidate]:
     """Choose up to `limit` candidates of the given tiers, most wanted first."""
     random = Random(seed)
-    scored = [
-        (_score(candidate) + random.uniform(0, 0.25), position) for position, candidate in enumerate(pool)
-    ]
+    scored = [(_score(candidate) + random.uniform(0, 0.25), place) for place, candidate in enumerate(pool)]
     queues = {
         tier: [pool[p] for _, p in sorted(scored, reverse=True) if pool[p].difficulty.tier == tier]
         for tier in sorted(tiers)

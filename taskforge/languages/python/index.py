@@ -151,9 +151,8 @@ def _namespace(module: Module) -> Namespace:
                     _export(namespace, node.value)
                 else:
                     _define(namespace, module, name, FeatureKind.CONSTANT, node)
-        elif isinstance(node, ast.AugAssign):
-            if isinstance(node.target, ast.Name) and node.target.id == "__all__":
-                _export(namespace, node.value)
+        elif isinstance(node, ast.AugAssign) and ast.unparse(node.target) == "__all__":
+            _export(namespace, node.value)
     for inner in ast.walk(module.tree):  # function-level imports count as references, not as global names
         if isinstance(inner, ast.Import | ast.ImportFrom):
             namespace.aliases.extend((inner, alias) for alias in inner.names)
