@@ -78,7 +78,7 @@ def test_missing_named_file_is_an_error() -> None:
 
 def test_malformed_environment_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TASKFORGE_FETCH__LICENSES", "MIT")
-    with pytest.raises(UsageError, match="fetch.*JSON"):
+    with pytest.raises(UsageError, match=r"fetch.*JSON"):
         load_settings()
 
 

@@ -52,8 +52,8 @@ def candidates(
         for path, module in graph.modules.items():
             if module.is_test or module.is_stub or module.is_package:
                 continue
-            plan = planner.delete(path, FeatureKind.MODULE)
-            if plan is not None and (candidate := _measured(graph, ruler, plan, standards)) is not None:
+            whole = planner.delete(path, FeatureKind.MODULE)
+            if whole is not None and (candidate := _measured(graph, ruler, whole, standards)) is not None:
                 yield candidate
 
 
@@ -61,7 +61,8 @@ def _plans(
     graph: Graph, planner: Planner, definitions: Definitions, modes: frozenset[Mode]
 ) -> Iterator[Plan]:
     symbol = definitions.symbol
-    stubbed = deleted = None
+    stubbed: Plan | None = None
+    deleted: Plan | None = None
     if Mode.STUB in modes and symbol.kind is FeatureKind.CLASS:
         bodies = _stubbable_methods(graph, definitions)
         stubbed = planner.stub(bodies, FeatureKind.CLASS) if len(bodies) > 1 else None

@@ -141,10 +141,11 @@ def _arms(node: ast.AST, ancestors: list[ast.AST]) -> Iterator[ast.If | ast.Exce
     for parent in ancestors:
         if isinstance(parent, FUNCTION | ast.ClassDef):
             return
-        if isinstance(parent, ast.ExceptHandler):
-            yield parent
-        elif isinstance(parent, ast.If) and (child in parent.body or child is parent.test):
-            yield parent
+        match parent:
+            case ast.ExceptHandler():
+                yield parent
+            case ast.If() if child in parent.body or child is parent.test:
+                yield parent
         child = parent
 
 

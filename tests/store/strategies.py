@@ -51,7 +51,11 @@ NODE_IDS = st.lists(
     st.builds("tests/test_{}.py::test_{}[{}]".format, WORD, WORD, TEXT), max_size=30, unique=True
 ).map(tuple)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=8,
 )
