@@ -49,6 +49,9 @@ def _feature(graph: Graph, candidate: Candidate, rank: int) -> Feature:
         symbols=tuple(_symbol(graph, place) for place in plan.removed),
         edits=plan.edits,
         tests=graph.coverage.names(plan.tests),
+        hidden=graph.coverage.names(plan.use.mask),
+        leave={path: tuple(sorted(names)) for path, names in sorted(plan.use.leave.items())},
+        gone={path: tuple(sorted(names)) for path, names in sorted(plan.use.gone.items())},
         difficulty=candidate.difficulty,
         rank=rank,
     )

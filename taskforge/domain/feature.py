@@ -1,5 +1,6 @@
 """Features: what could be removed, how it would be removed, and how hard it would be to write again."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -116,7 +117,13 @@ class Feature:
     edits: tuple[Edit, ...]
     """In the package, sorted."""
     tests: tuple[str, ...]
-    """Node ids expected to fail, in collection order."""
+    """Node ids that run the feature and should fail without it, in collection order."""
+    hidden: tuple[str, ...]
+    """Node ids that must leave the start tree (those above and what stands in the same functions)."""
+    leave: Mapping[str, tuple[str, ...]]
+    """Test file -> qualified names that leave it; an empty name means the whole file."""
+    gone: Mapping[str, tuple[str, ...]]
+    """Test file -> names bound there by an import of something that is removed."""
     difficulty: Difficulty
     rank: int = 0
     """Position in the order in which candidates are tried; lower ranks win."""

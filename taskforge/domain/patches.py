@@ -17,6 +17,8 @@ CONTEXT = 3
 _NO_BLOB = "0" * 40
 _B85_LENGTHS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
+_UNESCAPES = {letter: code for code, letter in _ESCAPES.items()}
+_ESCAPED = re.compile(r"\\([0-7]{3}|.)")
 
 _HEADING = re.compile(r"[A-Za-z_$]")
 _PYTHON_HEADING = re.compile(r"[ \t]*(class|(async[ \t]+)?def)[ \t]")
@@ -87,6 +89,23 @@ def file_patch(path: str, old: bytes | None, new: bytes | None, mode: int = 0o64
         lines.append("--- /dev/null\n" if old is None else f"--- {ours}{tab}\n")
         lines.append("+++ /dev/null\n" if new is None else f"+++ {theirs}{tab}\n")
     return "".join(lines + hunks)
+
+
+def patched_paths(patch: str) -> tuple[str, ...]:
+    """Return the paths that a patch of tree_patch changes, in its order."""
+    paths = []
+    for line in patch.split("\n"):
+        names = line.removeprefix("diff --git ")
+        if names == line:
+            continue
+        # Both names are the same path behind `a/` and `b/`, so each is half of the line.
+        name = names[: len(names) // 2]
+        if name.startswith('"'):
+            raw = _ESCAPED.sub(_unescaped, name[1:-1])
+            paths.append(raw.removeprefix("a/"))
+        else:
+            paths.append(name.removeprefix("a/"))
+    return tuple(paths)
 
 
 def _lines(content: bytes) -> list[str]:
@@ -215,6 +234,11 @@ def _quoted(path: str) -> str:
     if not re.search(r'[\x00-\x1f\x7f"\\]', path):
         return path
     return '"' + "".join(_escaped(character) for character in path) + '"'
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1]
+    return chr(int(code, 8)) if code.isdigit() else chr(_UNESCAPES[code])
 
 
 def _escaped(character: str) -> str:

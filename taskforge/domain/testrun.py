@@ -82,7 +82,8 @@ class SuiteRun:
 
     ending: Ending
     exit_code: int | None
-    """pytest's exit status (0 passed, 1 failures, 2 interrupted, 4 usage, 5 none collected)."""
+    """pytest's exit status (0 passed, 1 failures, 2 interrupted, 4 usage, 5 none collected); None when the
+    session was cut off."""
     results: Mapping[str, TestResult]
     """node id -> result, in the order they ran. Tests of a module that failed to import are absent here."""
     collect_errors: Mapping[str, str]
@@ -94,15 +95,34 @@ class SuiteRun:
     coverage: Coverage | None = None
     duplicates: tuple[str, ...] = ()
     """Node ids that were reported more than once."""
+    collected: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """node id -> (file, qualified name) of its code, in collection order; empty strings where unknown."""
+    stopped_in: str = ""
+    """Node id of the test that was running when the session was cut off."""
+    modules: tuple[str, ...] = ()
+    """Names of the package's modules that were loaded at the end, in the order of their import."""
+
+    @property
+    def complete(self) -> bool:
+        """True when pytest came to its own end: not cut off by a limit, a crash or an exit of a test."""
+        return self.ending is Ending.EXITED and self.exit_code is not None
 
     def outcome(self, node_id: str) -> TestOutcome:
-        """Outcome of one expected test: collect_error when its file could not be collected, else missing."""
+        """Outcome of one expected test: collect_error when its file could not be collected, else missing.
+
+        A conftest.py, package or folder that could not be collected stands for all files below it.
+        """
         result = self.results.get(node_id)
         if result is not None:
             return result.outcome
         path = node_id.split("::", 1)[0]
-        if any(place.split("::", 1)[0] == path for place in self.collect_errors):
-            return TestOutcome.COLLECT_ERROR
+        for error in self.collect_errors:
+            place = error.split("::", 1)[0]
+            folder, _, name = place.rpartition("/")
+            if name in {"conftest.py", "__init__.py"}:
+                place = folder
+            if path == place or not place or path.startswith(place + "/"):
+                return TestOutcome.COLLECT_ERROR
         return TestOutcome.MISSING
 
 
