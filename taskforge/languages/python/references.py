@@ -162,8 +162,16 @@ def _attributes(module: Module, owners: Owners, found: References) -> None:
 
 def _strings(index: Index, module: Module, owners: Owners, found: References) -> None:
     """Dotted paths in strings: `"pkg.mod.name"` or `"pkg.mod:name"`, as plugin tables and entry points do."""
+    quoted = {
+        (r.node.lineno, r.node.col_offset)  # type: ignore[attr-defined]
+        for references in found.to.values()
+        for r in references
+        if r.path == module.path and r.kind is ReferenceKind.ANNOTATION
+    }
     for node in ast.walk(module.tree):
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            continue
+        if (node.lineno, node.col_offset) in quoted:
             continue
         dotted, _, name = node.value.replace(":", ".").rpartition(".")
         if not dotted or not name.isidentifier() or (path := index.module_of(dotted)) is None:
