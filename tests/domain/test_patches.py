@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskforge.domain.patches import file_patch, inverse_patch, overlay_patch, tree_patch
+from taskforge.domain.patches import file_patch, inverse_patch, overlay_patch, patched_paths, tree_patch
 
 LINES = st.sampled_from(
     ["def f():\n", "    return 1\n", "\n", "\n", "x = 1\r\n", "\x0c\n", "a\rb\n", "@property\n", "é\u2028\n"]
@@ -49,6 +49,9 @@ def test_git_apply_gives_the_other_tree_and_back(
 ) -> None:
     patch = tree_patch(before, after)
     wanted = laid_over(before, after)
+    assert patched_paths(patch) == tuple(
+        path for path in sorted(after) if before.get(path) != wanted.get(path)
+    )
     if not patch:
         assert wanted == before
         return
