@@ -67,6 +67,8 @@ class References:
     """Attribute name -> (path, owner, node) for attributes of objects of unknown type."""
     known: set[int] = field(default_factory=set)
     """id() of the attribute nodes that resolved to a symbol or module."""
+    quoted: set[tuple[str, int, int]] = field(default_factory=set)
+    """(path, line, column in bytes) of the quoted annotations among the references."""
 
     def add(self, reference: Reference) -> None:
         """Take one reference in."""
@@ -147,6 +149,8 @@ def _names(index: Index, module: Module, owners: Owners, found: References) -> N
         if target.path == module.path and not target.name:
             continue
         quoted = root not in module.parents
+        if quoted:
+            found.quoted.add((module.path, root.lineno, root.col_offset))
         kind = ReferenceKind.ANNOTATION if quoted else ReferenceKind.NAME
         found.add(Reference(module.path, owner, target, kind, node))
         if "." in target.name:  # a member names its class as well
@@ -162,16 +166,10 @@ def _attributes(module: Module, owners: Owners, found: References) -> None:
 
 def _strings(index: Index, module: Module, owners: Owners, found: References) -> None:
     """Dotted paths in strings: `"pkg.mod.name"` or `"pkg.mod:name"`, as plugin tables and entry points do."""
-    quoted = {
-        (r.node.lineno, r.node.col_offset)  # type: ignore[attr-defined]
-        for references in found.to.values()
-        for r in references
-        if r.path == module.path and r.kind is ReferenceKind.ANNOTATION
-    }
     for node in ast.walk(module.tree):
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             continue
-        if (node.lineno, node.col_offset) in quoted:
+        if (module.path, node.lineno, node.col_offset) in found.quoted:
             continue
         dotted, _, name = node.value.replace(":", ".").rpartition(".")
         if not dotted or not name.isidentifier() or (path := index.module_of(dotted)) is None:
