@@ -40,10 +40,10 @@ def grade(
     json: JsonOption = False,
 ) -> None:
     """Grade a solution: pristine hidden tests over it, in a fresh sandbox."""
+    submission = _submission(patch, tree)
     from taskforge.cli.runners import make_runners
     from taskforge.rewards import grade as grade_submission
 
-    submission = _submission(patch, tree)
     settings = read_settings(corpus, config, sandbox)
     with open_corpus(corpus, config) as opened:
         found = opened.task(task)

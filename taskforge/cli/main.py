@@ -63,7 +63,10 @@ def run(arguments: list[str] | None = None) -> None:
 def _code(arguments: list[str]) -> int:
     as_json = "--json" in arguments
     try:
-        return int(app(arguments, standalone_mode=False) or 0)
+        _invoke(arguments)
+        return 0
+    except typer.Exit as ended:
+        return ended.exit_code
     except TaskforgeError as error:
         return _fail(error.boundary.value, str(error), error.exit_code, as_json=as_json)
     except BrokenPipeError:
@@ -88,6 +91,15 @@ def _code(arguments: list[str]) -> int:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "taskforge"
         return _fail("usage", f"{wrong_usage()} See `{command} --help`.", 2, as_json=as_json)
+
+
+def _invoke(arguments: list[str]) -> None:
+    """Run a command. Not by calling `app`, which has its own ways with interrupts and closed pipes."""
+    if "_TASKFORGE_COMPLETE" in os.environ:
+        app(arguments, prog_name="taskforge")
+    command = typer.main.get_command(app)
+    with command.make_context("taskforge", arguments) as context:
+        command.invoke(context)
 
 
 def _fail(boundary: str, message: str, code: int, *, as_json: bool) -> int:

@@ -22,7 +22,11 @@ def make_console() -> "Console":
     """Return a console for standard output; colours only on a terminal (and never with NO_COLOR)."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, soft_wrap=False)
+    class PipeConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # `run` ends quietly; rich would leave with exit code 1
+
+    return PipeConsole(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, soft_wrap=False)
 
 
 def plural(count: int, noun: str) -> str:
