@@ -50,8 +50,8 @@ class FetchSettings(SettingsRecord):
 class SandboxSettings(SettingsRecord):
     """Where foreign code runs, and the bounds on one command there with all its descendants."""
 
-    backend: Literal["auto", "namespaces", "docker", "process"] = "auto"
-    """Name of the sandbox; `auto` takes the first that works and isolates, `process` isolates nothing."""
+    backend: Literal["auto", "namespaces", "process"] = "auto"
+    """Name of the sandbox; `auto` takes the one that isolates and works here, `process` isolates nothing."""
     wall_s: float = Field(default=900.0, gt=0)
     """Seconds by the clock."""
     cpu_s: float = Field(default=1800.0, gt=0)
@@ -112,8 +112,6 @@ class PipelineSettings(SettingsRecord):
     wave: int = Field(default=8, gt=0)
     """Candidates of one repository that are tried before their acceptance is settled. A larger wave keeps
     more workers busy and may try candidates that are not needed; accepted tasks do not depend on it."""
-    batch: int = Field(default=4, gt=0)
-    """Candidates handed to a worker at a time."""
     attempts: int = Field(default=3, gt=0)
     """Times that one step is tried when the machine, the network or a worker breaks, in one run."""
     ray_address: str = ""

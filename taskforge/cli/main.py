@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from taskforge import __version__
+from taskforge.cli.doctor import doctor
+from taskforge.cli.generate import generate
 from taskforge.cli.grade import grade
 from taskforge.cli.tasks import tasks
 from taskforge.cli.verify import verify
@@ -27,10 +29,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(generate)
 app.add_typer(tasks, name="tasks")
 app.command()(grade)
 app.command()(verify)
 app.command()(why)
+app.command()(doctor)
 
 
 def _print_version(wanted: bool) -> None:
