@@ -1,0 +1,1 @@
+"""Running test suites inside a sandbox: variants, outcomes, per-test lines and the baseline."""
