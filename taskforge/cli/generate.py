@@ -22,7 +22,7 @@ def generate(
     source: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="SOURCE...",
+            metavar="[SOURCE]",
             help="Git URL (with @revision), pypi:NAME==VERSION, or a folder.",
             show_default=False,
         ),
@@ -107,13 +107,14 @@ def _names(text: str | None) -> tuple[str, ...] | None:
 
 def _sources(named: list[str], listed: Path | None) -> "list[Source]":
     from taskforge.domain.errors import UsageError
+
+    if not named and listed is None:
+        raise UsageError("no source given; name a repository, or a list with --sources FILE.toml")
     from taskforge.sources import load_sources_file, parse_source
 
     found = [parse_source(text) for text in named]
     if listed is not None:
         found += load_sources_file(listed)
-    if not found:
-        raise UsageError("no source given; name a repository, or a list with --sources FILE.toml")
     return found
 
 

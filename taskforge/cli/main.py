@@ -67,8 +67,7 @@ def run(arguments: list[str] | None = None) -> None:
 def _code(arguments: list[str]) -> int:
     as_json = "--json" in arguments
     try:
-        _invoke(arguments)
-        return 0
+        return _invoke(arguments)
     except typer.Exit as ended:
         return ended.exit_code
     except TaskforgeError as error:
@@ -97,13 +96,17 @@ def _code(arguments: list[str]) -> int:
         return _fail("usage", f"{wrong_usage()} See `{command} --help`.", 2, as_json=as_json)
 
 
-def _invoke(arguments: list[str]) -> None:
-    """Run a command. Not by calling `app`, which has its own ways with interrupts and closed pipes."""
+def _invoke(arguments: list[str]) -> int:
+    """Run a command and return its exit code: what it returns where that is a number, else 0.
+
+    Not by calling `app`, which has its own ways with interrupts and closed pipes.
+    """
     if "_TASKFORGE_COMPLETE" in os.environ:
         app(arguments, prog_name="taskforge")
     command = typer.main.get_command(app)
     with command.make_context("taskforge", arguments) as context:
-        command.invoke(context)
+        value = command.invoke(context)
+    return value if isinstance(value, int) else 0
 
 
 def _fail(boundary: str, message: str, code: int, *, as_json: bool) -> int:

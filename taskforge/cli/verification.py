@@ -1,10 +1,12 @@
 """What `taskforge verify` does with each task: trees from the corpus, environment from its recipe, gates."""
 
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from taskforge.cli.runners import make_runners
-from taskforge.domain.errors import StoreError
+from taskforge.cli.runners import Runners, make_runners
+from taskforge.domain.errors import StoreError, TaskforgeError
 from taskforge.domain.task import Task
 from taskforge.exports.materialize import task_tree
 from taskforge.rewards.recheck import recheck
@@ -34,24 +36,37 @@ class Verdict:
 
 
 def verdicts(corpus: Corpus, settings: Settings, ids: Sequence[str], *, repeat: int) -> Iterator[Verdict]:
-    """Check each task `repeat` times from its record alone and give its verdict as soon as it is known."""
-    runners = make_runners(corpus, settings) if ids else None
-    for name in ids:
-        assert runners is not None
-        task = corpus.task(name)
+    """Check each task `repeat` times from its record alone and give the verdicts in order.
+
+    As many tasks are checked at once as the settings give workers (threads: the work is in the sandboxes).
+    """
+    if not ids:
+        return
+    runners = make_runners(corpus, settings)
+    pool = ThreadPoolExecutor(settings.pipeline.workers or os.cpu_count() or 1)
+    try:
+        yield from pool.map(lambda name: _verdict(corpus, corpus.task(name), runners, repeat), ids)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _verdict(corpus: Corpus, task: Task, runners: Runners, repeat: int) -> Verdict:
+    flips: dict[str, None] = {}
+    faults: dict[str, None] = {}
+    gold_resolved = empty_resolved = 0
+    try:
         start, hidden = corpus.start_tree(task), corpus.hidden_tests(task)
-        flips: dict[str, None] = {}
-        faults: dict[str, None] = {}
-        try:
-            task_tree(task, corpus, gold=True)
-        except StoreError as error:
-            flips[str(error)] = None
-        gold_resolved = empty_resolved = 0
+        task_tree(task, corpus, gold=True)
+        runner = runners(task)
         for _ in range(repeat):
-            found = recheck(task, start, hidden, runners(task))
+            found = recheck(task, start, hidden, runner)
             gold_resolved += found.gold.resolved
             empty_resolved += found.empty.resolved
             flips |= dict.fromkeys(found.flips)
             if not found.valid:
                 faults[found.fault] = None
-        yield Verdict(task, repeat, gold_resolved, empty_resolved, tuple(flips), tuple(faults))
+    except StoreError as error:
+        flips[str(error)] = None
+    except TaskforgeError as error:
+        faults[str(error)] = None
+    return Verdict(task, repeat, gold_resolved, empty_resolved, tuple(flips), tuple(faults))

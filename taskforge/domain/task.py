@@ -1,6 +1,8 @@
 """The task record: one immutable, content-hashed "implement this feature" task."""
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any, Self
 
 from pydantic import Field
 
@@ -62,6 +64,12 @@ class Task(Record):
     def id(self) -> str:
         """Content hash of the whole record."""
         return content_id(self)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with some fields replaced; its id is computed anew."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("id", None)
+        return copy
 
     @property
     def slug(self) -> str:

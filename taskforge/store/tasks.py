@@ -58,7 +58,7 @@ class TaskTable:
         same task again changes nothing. Raises StoreError when something that the task names is missing.
         """
         record = canonical_json(task)
-        if canonical_json(Task.model_validate_json(record)) != record:
+        if digest(record) != task.id or canonical_json(Task.model_validate_json(record)) != record:
             raise StoreError(f"task {task.id} would not be read back as it is")
         snapshot = task.provenance.snapshot
         manifest = self._snapshots.manifest(snapshot)

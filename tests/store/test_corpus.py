@@ -24,7 +24,7 @@ from tests.store.strategies import RECIPE, SNAPSHOT, START, TASKS, TREE, blobs_o
 
 ANY_CORPUS = settings(
     deadline=None,
-    max_examples=30,
+    max_examples=15,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
@@ -126,6 +126,15 @@ def test_the_trees_of_a_task_are_verified(corpus: Corpus) -> None:
     corpus.save_task(wrong, blobs_of())
     with pytest.raises(StoreError, match="start tree"):
         corpus.start_tree(wrong)
+
+
+def test_a_copy_of_a_task_has_its_own_id(corpus: Corpus) -> None:
+    task = make_task()
+    assert task.id == task.model_copy().id
+    other = task.model_copy(update={"statement": "other"})
+    assert other.id != task.id
+    assert corpus.save_task(other, blobs_of()) == other.id
+    assert corpus.task(other.id) == other
 
 
 def test_a_task_whose_blobs_are_missing_is_not_stored(corpus: Corpus) -> None:
