@@ -17,7 +17,7 @@ from taskforge.environments.addopts import repository_addopts, split_addopts
 from taskforge.environments.collect import Collection, collect
 from taskforge.environments.declarations import test_declarations
 from taskforge.environments.declared import Declaration, sift
-from taskforge.environments.install import install_lock, place_metadata, write_overlay
+from taskforge.environments.install import compile_bytecode, install_lock, place_metadata, write_overlay
 from taskforge.environments.interpreters import Interpreter
 from taskforge.environments.lazyimports import lazy_imports
 from taskforge.environments.missing import MOST_DISTRIBUTIONS, ROUNDS, find_gaps, needs_older_pytest
@@ -169,6 +169,7 @@ class Attempt:
             ]
             asked = gaps.requirements[:room]
             tried |= {canonicalize_name(Requirement(line).name) for line in asked}
+            self.notes += [f"added, found missing at collection: {line}" for line in asked]
             if asked:
                 locked = self._extend(locked, asked)
         return result
@@ -193,6 +194,7 @@ class Attempt:
         if failed:
             return failed
         self._installed = locked.text
+        compile_bytecode(self.sandbox, self.interpreter, self.uv.folder)
         place_metadata(self.uv.folder, self.interpreter.minor, subject.distribution, subject.layout.packages)
         write_overlay(self.uv.folder, subject.generated, self.compiled, self.blobs.__getitem__)
         return None

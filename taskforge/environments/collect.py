@@ -10,7 +10,7 @@ from taskforge.domain.sandbox import Command, Ending, Limits, Sandbox
 from taskforge.environments.uvtool import log_tail
 
 _LIMITS = Limits(wall_s=300.0, cpu_s=600.0)
-_QUIET = ("--collect-only", "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors")
+_QUIET = ("--collect-only", "-qq", "-p", "no:cacheprovider", "--continue-on-collection-errors")
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,7 @@ def install_lock(uv: Uv, interpreter: Interpreter, lock: str, *, builds: bool) -
     if builds:
         done = uv.run(*arguments, interpreter=interpreter, trusted=False, env=_UNCONSTRAINED)
     else:
-        done = uv.run(
-            *arguments, "--no-build", interpreter=interpreter, trusted=True, env=_UNCONSTRAINED
-        )
+        done = uv.run(*arguments, "--no-build", interpreter=interpreter, trusted=True, env=_UNCONSTRAINED)
     if succeeded(done):
         return None
     return Skipped(

@@ -8,7 +8,46 @@ from pathlib import PurePosixPath
 
 TEST_FOLDERS = frozenset({"test", "tests", "testing", "unittests", "unit_tests"})
 _NO_PACKAGE = TEST_FOLDERS | frozenset(
-    ["doc", "docs", "documentation", "example", "examples", "sample", "samples", "demo", "demos", "benchmark", "benchmarks", "bench", "script", "scripts", "tool", "tools", "ci", "build", "dist", "bin", "etc", "requirements", "reqs", "tasks", "noxfile", "conftest", "setup", "data", "assets", "fixtures", "perf", "extras", "contrib", "utils_dev", "typing_tests", "type_tests", "integration_tests", "packaging_tests"]
+    [
+        "doc",
+        "docs",
+        "documentation",
+        "example",
+        "examples",
+        "sample",
+        "samples",
+        "demo",
+        "demos",
+        "benchmark",
+        "benchmarks",
+        "bench",
+        "script",
+        "scripts",
+        "tool",
+        "tools",
+        "ci",
+        "build",
+        "dist",
+        "bin",
+        "etc",
+        "requirements",
+        "reqs",
+        "tasks",
+        "noxfile",
+        "conftest",
+        "setup",
+        "data",
+        "assets",
+        "fixtures",
+        "perf",
+        "extras",
+        "contrib",
+        "utils_dev",
+        "typing_tests",
+        "type_tests",
+        "integration_tests",
+        "packaging_tests",
+    ]
 )
 
 

@@ -80,6 +80,8 @@ def find_gaps(
             roots.setdefault(root)
         elif root is None and top not in packages:
             ask(distribution_for(module))
+    if re.search(r"module 'py' has no attribute", collection.text):
+        ask("py")
     for fixture in collection.missing_fixtures:
         ask(distribution_for_fixture(fixture))
     said = "\n".join([collection.text, *collection.warnings])
@@ -103,6 +105,8 @@ def find_gaps(
 def needs_older_pytest(collection: Collection) -> bool:
     """Tell whether the suite stumbles over the version of pytest: then an older one is worth a try."""
     if not collection.pytest_version or int(collection.pytest_version.split(".")[0]) < 7:
+        return False
+    if collection.exit_code in {0, 5}:
         return False
     return bool(_OLD_PYTEST.search(collection.text)) or collection.exit_code == 3
 

@@ -80,9 +80,10 @@ def realise(
             failed = install_lock(uv, interpreter, recipe.lock, builds=True)
         if failed:
             raise NetworkError(f"The locked dependencies cannot be installed: {failed.evidence[-500:]}")
+        compile_bytecode(sandbox, interpreter, folder)
         place_metadata(folder, recipe.python, Distribution(recipe.metadata), recipe.packages)
         write_overlay(folder, recipe.generated, recipe.compiled, read_blob)
-        return _publish(store, sandbox, interpreter, folder, recipe)
+        return _publish(store, interpreter, folder, recipe)
 
 
 def _recalled(store: EnvironmentCache, key: str) -> Environment | None:
@@ -119,7 +120,7 @@ def _build(
         )
         recipe = attempt.run()
         if isinstance(recipe, EnvironmentRecipe):
-            environment = _publish(store, sandbox, interpreter, folder, recipe)
+            environment = _publish(store, interpreter, folder, recipe)
             store.remember(key, recipe)
             return Done(environment)
         first = first or recipe
@@ -130,15 +131,10 @@ def _build(
 
 
 def _publish(
-    store: EnvironmentCache,
-    sandbox: Sandbox,
-    interpreter: Interpreter,
-    folder: Path,
-    recipe: EnvironmentRecipe,
+    store: EnvironmentCache, interpreter: Interpreter, folder: Path, recipe: EnvironmentRecipe
 ) -> Environment:
     """Strip the work folder to what an environment holds, and move it to its place."""
     for entry in folder.iterdir():
         if entry.name not in {"venv", "overlay"}:
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    compile_bytecode(sandbox, interpreter, folder)
     return environment_at(store.publish(folder, recipe), recipe, interpreter)

@@ -89,7 +89,8 @@ def _test_folder(path: str) -> str | None:
     """Return the outermost folder of `path` that is named like a folder of tests."""
     parts = path.split("/")[:-1]
     for index, part in enumerate(parts):
-        if part.lower() in TEST_FOLDERS and not (part == "testing" and index):
+        named = part.lower() in TEST_FOLDERS or re.match(r"^(tests?_\w+|[a-z0-9]+_tests?)$", part.lower())
+        if named and not (part == "testing" and index):
             return "/".join(parts[: index + 1])
     return None
 

@@ -47,8 +47,8 @@ class Collector:
         if len(self.warnings) < MOST and text[:300] not in self.warnings:
             self.warnings.append(text[:300])
 
-    def pytest_collection_modifyitems(self, session, items):
-        for item in items:
+    def pytest_collection_finish(self, session):
+        for item in session.items:
             path = item.nodeid.split("::", 1)[0]
             self.files[path] = self.files.get(path, 0) + 1
             info = getattr(item, "_fixtureinfo", None)
@@ -107,7 +107,7 @@ def main():
         import pytest
 
         answer["pytest"] = pytest.__version__
-        answer["exit"] = int(pytest.main(job["arguments"], plugins=[collector]))
+        answer["exit"] = int(pytest.main(["--rootdir=" + tree] + job["arguments"], plugins=[collector]))
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
