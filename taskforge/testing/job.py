@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from taskforge.domain.environment import Environment
 from taskforge.domain.sandbox import Limits
@@ -75,8 +76,14 @@ def job_of(
     limits: Limits,
     test_timeout_s: float,
     modules: Sequence[str],
+    bytecode: Mapping[str, Any],
+    keep_bytecode: bool,
 ) -> bytes:
-    """Return the job for one batch as JSON. `modules` are imported first where lines are recorded."""
+    """Return the job for one batch as JSON.
+
+    `modules` are imported first where lines are recorded. `bytecode` is what an earlier batch compiled and
+    kept; `keep_bytecode` asks for what this one compiles.
+    """
     recipe = environment.recipe
     job = {
         "boot": BOOT,
@@ -87,6 +94,8 @@ def job_of(
         "test_paths": recipe.test_paths,
         "pytest_args": recipe.pytest_args,
         "generated": _generated(environment),
+        "bytecode": bytecode,
+        "keep_bytecode": keep_bytecode,
         "variants": [
             {
                 "overlay": {path: _content(data) for path, data in variant.overlay.items()},

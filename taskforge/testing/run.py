@@ -1,13 +1,16 @@
 """Running test suites: many variants of one tree in one sandbox start."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from taskforge.domain.environment import Environment
 from taskforge.domain.errors import SandboxError
 from taskforge.domain.sandbox import Command, Completed, Ending, Limits, Sandbox
 from taskforge.domain.testrun import SuiteRun
+from taskforge.testing.bytecode import keep_bytecode, load_bytecode
 from taskforge.testing.job import BOOT, Variant, job_of
 from taskforge.testing.transcript import SessionTranscript, Transcript, read_channel, suite_run
 
@@ -50,19 +53,26 @@ class TestRunner:
         self.cpu_s = 0.0
         """CPU seconds spent by this runner so far, sandbox starts included."""
 
-    def run(self, variants: Sequence[Variant]) -> tuple[SuiteRun, ...]:
+    @functools.cached_property
+    def _bytecode(self) -> dict[str, Any]:
+        return load_bytecode(self.environment) or {}
+
+    def run(self, variants: Sequence[Variant], *, keep_bytecode: bool = False) -> tuple[SuiteRun, ...]:
         """Run each variant on the untouched tree and return the runs in the same order.
+
+        With `keep_bytecode`, what the first variant compiles is kept beside the environment, so that every
+        later sandbox starts faster; only for the repository's own tree and a plain first variant.
 
         What a session does to the tree, to processes or to its sandbox touches no other session. Raises
         SandboxError when the sandbox is broken or the environment's interpreter does not start.
         """
         runs: list[SuiteRun] = []
         while len(runs) < len(variants):
-            done = self._batch(variants[len(runs) :])
+            done = self._batch(variants[len(runs) :], keep=keep_bytecode and not runs)
             runs.extend(done)
         return tuple(runs)
 
-    def _batch(self, variants: Sequence[Variant]) -> list[SuiteRun]:
+    def _batch(self, variants: Sequence[Variant], *, keep: bool = False) -> list[SuiteRun]:
         """Start one sandbox and return the runs of the first variants, at least one."""
         limits = self.limits
         walls = sum(variant.wall_s or limits.wall_s for variant in variants)
@@ -78,6 +88,8 @@ class TestRunner:
                     limits=limits,
                     test_timeout_s=self.test_timeout_s,
                     modules=self.modules,
+                    bytecode=self._bytecode,
+                    keep_bytecode=keep,
                 ),
                 limits=limits.model_copy(
                     update={
@@ -95,6 +107,9 @@ class TestRunner:
         if transcript.broken and completed.ending is Ending.EXITED:
             raise SandboxError(f"the test driver broke: {transcript.broken}")
         self.pytest_version = transcript.hello.get("pytest") or self.pytest_version
+        if keep and transcript.bytecode:
+            keep_bytecode(self.environment, transcript.bytecode)
+            self.__dict__.pop("_bytecode", None)
         runs = self._runs(variants, completed, transcript)
         for variant, run in zip(variants, runs, strict=False):
             if run.complete and variant.select is None and not variant.overlay:

@@ -37,13 +37,14 @@ class _Measurement:
     runner: TestRunner
     hangs: dict[str, str] = field(default_factory=dict)
 
-    def run(self, *variants: Variant) -> tuple[list[SuiteRun], Skipped | None]:
+    def run(self, *variants: Variant, keep_bytecode: bool = False) -> tuple[list[SuiteRun], Skipped | None]:
         """Run the variants; those in which a test had to be killed are run again without it."""
         runs: list[SuiteRun] = []
         while True:
             done = len(runs)
             left = [self._without_hangs(variant) for variant in variants[done:]]
-            for variant, run in zip(left, self.runner.run(left), strict=True):
+            results = self.runner.run(left, keep_bytecode=keep_bytecode)
+            for variant, run in zip(left, results, strict=True):
                 if run.ending is Ending.WALL_LIMIT and run.stopped_in and len(self.hangs) < MOST_HANGING:
                     self.hangs[run.stopped_in] = "hangs"
                     break
@@ -74,7 +75,7 @@ class _Measurement:
 
 def unusable(run: SuiteRun, name: str = "plain") -> Skipped | None:
     """Return why a run of the untouched suite cannot serve as a baseline, None when it can."""
-    evidence = run.output[-4000:]
+    evidence = _evidence(run)
     where = f" in {run.stopped_in}" if run.stopped_in else ""
     if run.ending in LIMITS:
         reason = LIMITS[run.ending]
@@ -97,6 +98,12 @@ def unusable(run: SuiteRun, name: str = "plain") -> Skipped | None:
         sum(run.outcome(test) not in SKIPS for test in run.collected),
         evidence,
     )
+
+
+def _evidence(run: SuiteRun) -> str:
+    """Return the end of the output and what the first failing tests said."""
+    failing = [f"{test}: {result.message}" for test, result in run.results.items() if result.outcome.fails]
+    return "\n".join([run.output[-2000:], *failing[:5]])[-4000:]
 
 
 def _too_few(passing: int, counted: int, evidence: str) -> Skipped | None:
@@ -158,7 +165,7 @@ def _measure(runner: TestRunner, seed: int) -> Outcome[Baseline]:
     begin_s = runner.cpu_s
     measurement = _Measurement(runner)
     # The first run is alone: most unusable suites show it, and its addresses differ from those of the forks.
-    first, skip = measurement.run(Variant("plain"))
+    first, skip = measurement.run(Variant("plain"), keep_bytecode=True)
     if skip is None and 0 < int(runner.pytest_version.split(".")[0] or 0) < OLDEST_PYTEST:
         skip = Skipped(
             SkipReason.PYTEST_TOO_OLD, f"pytest {runner.pytest_version}, older than {OLDEST_PYTEST}"
@@ -188,7 +195,7 @@ def _measure(runner: TestRunner, seed: int) -> Outcome[Baseline]:
         return Failed(Boundary.INTERNAL, f"no coverage was recorded: {traced.output[-500:]}")
     stable, aside = _sort_out(plain, shuffled, elsewhere, traced, measurement.hangs)
     counted = len(stable) + sum(reason not in {o.value for o in SKIPS} for reason in aside.values())
-    skip = _too_few(len(stable), counted, plain.output[-4000:])
+    skip = _too_few(len(stable), counted, _evidence(plain))
     if skip is not None:
         return skip
     timed = (plain, shuffled, elsewhere)

@@ -34,6 +34,8 @@ class Transcript:
     hello: Mapping[str, Any] | None = None
     sessions: dict[int, SessionTranscript] = field(default_factory=dict)
     dirty: bool = False
+    bytecode: bytes = b""
+    """What the batch compiled, as JSON."""
     broken: str = ""
     """Traceback of a fault in the driver itself."""
 
@@ -59,6 +61,8 @@ def read_channel(data: bytes) -> Transcript:
             transcript.hello = json.loads(body)
         elif head[0] == b"d":
             transcript.dirty = True
+        elif head[0] == b"p":
+            transcript.bytecode = body
         elif head[0] == b"x":
             transcript.broken = str(json.loads(body))
         elif session is not None and head[0] == b"e":

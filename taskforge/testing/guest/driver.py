@@ -3,7 +3,8 @@
 It reads a job, owns the channel to the host, and outlives whatever a session does short of SIGKILL. Frames on
 the channel are `<kind> <variant> <length>\n` and that many bytes: `h` hello, `b` begin, `r` records of the
 session as JSON lines, `e` how it ended, `d` the tree could not be restored, so the rest needs a new sandbox,
-`x` a fault of the driver.
+`x` a fault of the driver, `p` compiled code to
+use again.
 """
 
 import gc
@@ -73,6 +74,7 @@ class Driver(object):
         self.worktree.fill(job["generated"])
         if len(job["variants"]) > 1 or any(variant["overlay"] for variant in job["variants"]):
             self.worktree.remember(len(job["variants"]) > 1)
+        self.cache.prime(job["bytecode"])
         session.prepare_path([])
         version, self.warm = "", False
         if not all(v["fresh"] for v in job["variants"]):
@@ -114,7 +116,9 @@ class Driver(object):
             os.set_inheritable(high, False)
             self.cache.install()
             session.finish(self.job, variant, high, self.cache)
-        job = dict(self.job, entry="session", variant=variant, variants=[], generated={}, report=high)
+        job = dict(
+            self.job, entry="session", variant=variant, variants=[], generated={}, bytecode={}, report=high
+        )
         job["overlaid"] = self.cache.overlaid
         path = os.path.join(self.cache_folder, "job")
         os.makedirs(self.cache_folder, exist_ok=True)
@@ -130,6 +134,7 @@ class Driver(object):
         """Run one variant. Return False when no further one can run here."""
         begin = time.monotonic()
         self.cache.overlaid = self.worktree.lay(variant["overlay"])
+        self.cache.prime(self.job["bytecode"], variant["overlay"])
         self.say("b", number, {})
         report, report_end = os.pipe()
         output, output_end = os.pipe()
@@ -165,6 +170,8 @@ class Driver(object):
         self.say("e", number, end)
         if rest_s is None:
             return False
+        if self.job["keep_bytecode"] and number == 0:
+            self.say("p", number, self.cache.collect())
         if number + 1 < len(self.job["variants"]):
             for folder in self.scratch:
                 folder.empty()

@@ -55,9 +55,9 @@ class Reporter(object):
         self.message = ""
         self.timed_out = False
 
-    def _text(self, text):
+    def _text(self, text, most=MESSAGE):
         text = ADDRESS.sub("0x...", str(text).replace(self.tree + os.sep, ""))
-        return text if len(text) <= MESSAGE else text[:MESSAGE] + " ..."
+        return text if len(text) <= most else text[:most] + " ..."
 
     def _crash_line(self, report):
         longrepr = report.longrepr
@@ -92,7 +92,11 @@ class Reporter(object):
     def pytest_collectreport(self, report):
         """Report what could not be collected."""
         if report.outcome == "failed":
-            self.channel.send(["collect_error", report.nodeid, self._crash_line(report)])
+            line = self._crash_line(report)
+            whole = self._text(report.longrepr, 4 * MESSAGE)
+            self.channel.send(
+                ["collect_error", report.nodeid, line if line in whole[:MESSAGE] else line + "\n" + whole]
+            )
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session):
