@@ -49,6 +49,9 @@ def _options(
         bool,
         typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
     ] = False,
+    traceback: Annotated[
+        bool, typer.Option("--traceback", help="After a mistake in taskforge itself, print where it was.")
+    ] = False,
 ) -> None:
     """Turns real repositories into verified feature-removal tasks."""
 
@@ -81,11 +84,11 @@ def _code(arguments: list[str]) -> int:
     except Exception as error:
         wrong_usage = getattr(error, "format_message", None)
         if wrong_usage is None:
-            if os.environ.get("TASKFORGE_TRACEBACK"):
+            if "--traceback" in arguments:
                 raise
             message = (
                 f"unexpected {type(error).__name__}: {error}; this is a mistake in taskforge, "
-                "set TASKFORGE_TRACEBACK=1 to see where and report it"
+                "run `taskforge --traceback ...` to see where, and report it"
             )
             return _fail("internal", message, EXIT_INTERNAL, as_json=as_json)
         if not arguments or type(error).__name__ == "NoArgsIsHelpError":

@@ -245,6 +245,8 @@ def test_a_mistake_of_ours_is_code_70(invoke: Invoke, corpus: Path, monkeypatch:
     assert result.code == 70
     assert json.loads(result.err)["error"] == "internal"
     assert "ZeroDivisionError: oops" in result.err
+    with pytest.raises(ZeroDivisionError):
+        run(["--traceback", "tasks", "list"])
 
 
 def test_an_interrupt_is_code_130(invoke: Invoke, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
