@@ -107,7 +107,7 @@ def _invoke(arguments: list[str]) -> int:
     if "_TASKFORGE_COMPLETE" in os.environ:
         app(arguments, prog_name="taskforge")
     command = typer.main.get_command(app)
-    with command.make_context("taskforge", arguments) as context:
+    with command.make_context("taskforge", list(arguments)) as context:
         value = command.invoke(context)
     return value if isinstance(value, int) else 0
 

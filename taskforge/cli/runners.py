@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sandboxes.registry import get_sandbox
-
 from taskforge.domain.environment import Environment
 from taskforge.domain.task import Task
 from taskforge.environments import realise
