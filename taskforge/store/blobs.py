@@ -9,6 +9,7 @@ are files `blobs/ab/cdef...`, written to a temporary name and renamed, before th
 import contextlib
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ class BlobStore:
         self._database = database
         self._folder = folder
         self._bases: dict[str, bytes] = {}
+        self._bases_lock = threading.Lock()
 
     def put(self, content: bytes, bases: Sequence[str] = ()) -> str:
         """Store `content` and return its digest; storing it again changes nothing.
@@ -143,12 +145,14 @@ class BlobStore:
         return b"".join(map(self._base, bases))
 
     def _base(self, name: str) -> bytes:
-        if name not in self._bases:
+        content = self._bases.get(name)
+        if content is None:
             content = self.get(name)
-            if sum(map(len, self._bases.values())) + len(content) > _CACHE_BYTES:
-                self._bases.clear()
-            self._bases[name] = content
-        return self._bases[name]
+            with self._bases_lock:
+                if sum(map(len, self._bases.values())) + len(content) > _CACHE_BYTES:
+                    self._bases.clear()
+                self._bases[name] = content
+        return content
 
     def _path(self, name: str) -> Path:
         return self._folder / name[:2] / name[2:]

@@ -59,8 +59,9 @@ class Corpus:
         except BaseException:
             corpus.close()
             raise
-        (folder / "blobs").mkdir(exist_ok=True)
-        corpus.blobs.sweep()
+        if corpus._database.writable:
+            (folder / "blobs").mkdir(exist_ok=True)
+            corpus.blobs.sweep()
         return corpus
 
     def close(self) -> None:

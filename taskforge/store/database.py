@@ -4,12 +4,14 @@ Write-ahead logging lets readers and a writer work at once; writers of several p
 another. A process killed at any moment leaves the state of its last finished transaction.
 """
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DatabaseError, OperationalError
@@ -22,11 +24,15 @@ BUSY_TIMEOUT_MS = 60_000
 
 
 class Database:
-    """Connections to one SQLite file. Safe for several threads; one transaction at a time writes."""
+    """Connections to one SQLite file. Safe for several threads; one transaction at a time writes.
+
+    In a folder that may not be written (a read-only mount) the file is read as it is.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._engine = _engine(path)
+        self.writable = os.access(path.parent, os.W_OK)
+        self._engine = _engine(path, writable=self.writable)
         self._writing = threading.RLock()
         self._local = threading.local()
 
@@ -70,6 +76,12 @@ class Database:
 
         Raises UsageError when the file was written by a newer version or is no corpus.
         """
+        log = self.path.with_name(self.path.name + "-wal")
+        if not self.writable and log.exists() and log.stat().st_size:
+            raise UsageError(
+                f"{self.path.parent} is read-only and its last writer was killed; "
+                "copy it to a writable folder to read it"
+            )
         found = self._revision()
         if found == REVISION:
             return
@@ -104,20 +116,18 @@ class Database:
             return connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
 
 
-def _engine(path: Path) -> Engine:
-    engine = create_engine(
-        URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_TIMEOUT_MS / 1000}
-    )
+def _engine(path: Path, *, writable: bool) -> Engine:
+    url = URL.create("sqlite", database=str(path))
+    if not writable:
+        query = {"mode": "ro", "immutable": "1", "uri": "true"}
+        url = URL.create("sqlite", database=f"file:{quote(str(path))}", query=query)
+    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: sqlite3.Connection, _: Any) -> None:
         connection.isolation_level = None  # transactions are begun below, not by the driver
-        for pragma in (
-            f"busy_timeout = {BUSY_TIMEOUT_MS}",
-            "journal_mode = WAL",
-            "synchronous = NORMAL",
-            "foreign_keys = ON",
-        ):
+        pragmas = [f"busy_timeout = {BUSY_TIMEOUT_MS}", "foreign_keys = ON", "synchronous = NORMAL"]
+        for pragma in [*pragmas, "journal_mode = WAL"] if writable else pragmas:
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")

@@ -90,6 +90,20 @@ def test_a_moved_corpus_is_whole(corpus: Corpus, tmp_path: Path) -> None:
     assert str(tmp_path).encode() not in (moved / "corpus.sqlite").read_bytes()
 
 
+def test_a_corpus_on_a_read_only_mount_can_be_read(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus.close()
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with Corpus.open(corpus.folder) as opened:
+        assert opened.task(make_task().id) == make_task()
+        assert opened.tree(SNAPSHOT.id) == TREE
+        with pytest.raises(StoreError, match="readonly"):
+            opened.put_blob(b"new")
+    assert sorted(path.name for path in corpus.folder.iterdir()) == ["blobs", "corpus.sqlite"]
+    (corpus.folder / "corpus.sqlite-wal").write_bytes(b"what a killed writer left")
+    with pytest.raises(UsageError, match="copy it to a writable folder"):
+        Corpus.open(corpus.folder)
+
+
 def test_snapshots_come_back(corpus: Corpus) -> None:
     assert corpus.snapshots() == [SNAPSHOT]
     assert corpus.snapshot(SNAPSHOT.id) == SNAPSHOT
