@@ -29,15 +29,22 @@ class Collection:
     imports: Mapping[str, str]
     """Top-level name of the package under test -> error, empty where it imports."""
     absent: tuple[str, ...]
-    """Modules the test files import that no finder knows."""
+    """Modules that functions of the tests import and the environment lacks; told by the caller."""
     log: str
     """The end of what pytest printed."""
     ending: Ending
 
     @property
     def tests(self) -> int:
-        """Number of tests collected."""
-        return sum(self.files.values())
+        """Number of tests collected; 0 where pytest broke down over them."""
+        return sum(self.files.values()) if self.exit_code in {0, 1, 2, 5} else 0
+
+    @property
+    def quality(self) -> tuple[bool, int, int, int, int]:
+        """Compares collections of one tree: higher is better."""
+        broken = len(self.errors) + sum(1 for error in self.imports.values() if error)
+        lacking = len(self.missing_fixtures) + len(self.absent)
+        return (self.exit_code in {0, 1, 2, 5}, self.tests, -broken, -lacking, -len(self.warnings))
 
     @property
     def text(self) -> str:
@@ -54,7 +61,6 @@ def collect(
     tree: Path,
     import_roots: Sequence[str],
     packages: Sequence[str],
-    modules: Sequence[str],
     arguments: Sequence[str],
     test_paths: Sequence[str],
 ) -> Collection:
@@ -64,7 +70,6 @@ def collect(
         "overlay": str(overlay) if overlay.is_dir() else "",
         "import_roots": list(import_roots),
         "packages": list(packages),
-        "modules": list(modules),
         "arguments": ["-o", "addopts=", *_QUIET, *arguments, *test_paths],
     }
     completed = sandbox.run(
@@ -97,7 +102,7 @@ def collect(
         missing_fixtures=tuple(sorted(answer.get("fixtures", {}))),
         warnings=tuple(answer.get("warnings", [])),
         imports=answer.get("imports", {}),
-        absent=tuple(answer.get("absent", [])),
+        absent=(),
         log=log,
         ending=completed.ending,
     )

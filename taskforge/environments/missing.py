@@ -15,12 +15,12 @@ from taskforge.environments.importnames import (
     distribution_for_mark,
     distribution_for_option,
 )
+from taskforge.environments.layout import TEST_FOLDERS
 
-ROUNDS = 6
-MOST_DISTRIBUTIONS = 12
 _HEAVY = frozenset(
     {"torch", "tensorflow", "jax", "jaxlib", "pyspark", "vllm", "cupy", "paddlepaddle", "mxnet"}
 )
+_NOT_A_ROOT = re.compile(r"fixture|data|example|sample|resource|snapshot|vendor|template|\bbuild\b|\bdocs?\b")
 _MODULE = re.compile(r"No module named '?([A-Za-z_][\w.]*)")
 _OLD_PYTEST = re.compile(
     r"PytestRemovedIn\d|\[pytest\] section in setup\.cfg|cannot import name '\w+' from '_?pytest"
@@ -48,6 +48,7 @@ def find_gaps(
     *,
     own_name: str,
     packages: Sequence[str],
+    package_paths: Sequence[str],
     tree_files: Sequence[str],
     import_roots: Sequence[str],
     locked: frozenset[str],
@@ -73,9 +74,9 @@ def find_gaps(
         requirements.setdefault(requirement)
         return True
 
-    for module in dict.fromkeys([*_MODULE.findall(collection.text), *collection.absent]):
+    for module in dict.fromkeys([*missing_modules(collection), *collection.absent]):
         top = module.split(".")[0]
-        root = _root_of(top, tree_files)
+        root = _root_of(top, tree_files, package_paths)
         if root is not None and root not in import_roots:
             roots.setdefault(root)
         elif root is None and top not in packages:
@@ -111,8 +112,17 @@ def needs_older_pytest(collection: Collection) -> bool:
     return bool(_OLD_PYTEST.search(collection.text)) or collection.exit_code == 3
 
 
-def _root_of(top: str, tree_files: Sequence[str]) -> str | None:
-    """Return the folder of the tree from which a top-level module can be imported, the shortest one."""
+def missing_modules(collection: Collection) -> tuple[str, ...]:
+    """Return the modules that were looked for in vain, in the order they were named first."""
+    return tuple(dict.fromkeys(_MODULE.findall(collection.text)))
+
+
+def _root_of(top: str, tree_files: Sequence[str], package_paths: Sequence[str]) -> str | None:
+    """Return the folder of the tree from which a top-level module can be imported, the shortest one.
+
+    Folders inside the package count only where they are folders of tests, and deep ones or those of
+    test data never: a module there that happens to have the name of a distribution is not meant.
+    """
     if top in sys.stdlib_module_names:
         return None
     roots: set[str] = set()
@@ -120,8 +130,15 @@ def _root_of(top: str, tree_files: Sequence[str]) -> str | None:
         if not path.endswith(".py"):
             continue
         parts = path.split("/")
-        for index, part in enumerate(parts):
+        for index, part in enumerate(parts[:3]):
             if part in {top, f"{top}.py"} and (part == top) == (index < len(parts) - 1):
                 roots.add("/".join(parts[:index]) or ".")
                 break
-    return min(roots, key=lambda root: (root != ".", root.count("/"), root), default=None)
+    inside = tuple(f"{place}/" for place in package_paths)
+    usable = [
+        root
+        for root in roots
+        if not _NOT_A_ROOT.search(root)
+        and (not f"{root}/".startswith(inside) or TEST_FOLDERS & set(root.split("/")))
+    ]
+    return min(usable, key=lambda root: (root != ".", root.count("/"), root), default=None)

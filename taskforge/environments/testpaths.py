@@ -14,10 +14,13 @@ from taskforge.environments.projectfiles import ProjectFiles, read_text
 _NOT_OURS = frozenset(
     {"vendor", "_vendor", "vendored", "third_party", "node_modules", "build", "dist", "site-packages"}
 )
+_ASIDE = re.compile(r"^(docs?|documentation|examples?|samples?|bench\w*|perf\w*|scripts?|tools?|ci|\.\w+)/")
 _LARGEST_SCAN = 400
 
 
-def find_test_paths(project: ProjectFiles, tree_files: Sequence[str]) -> tuple[str, ...]:
+def find_test_paths(
+    project: ProjectFiles, tree_files: Sequence[str], package_paths: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Return the arguments for pytest, relative to the tree; empty means that nothing was found.
 
     Order of preference: `testpaths`; folders called test or tests (beside or inside the package) that hold
@@ -38,15 +41,16 @@ def find_test_paths(project: ProjectFiles, tree_files: Sequence[str]) -> tuple[s
         folder = _test_folder(path)
         if folder:
             folders.add(folder)
-        elif not path.startswith(("doc/", "docs/", "examples/", "example/")):
+        elif not _ASIDE.match(path):
             loose.append(path)
     if folders:
         root_files = [path for path in loose if "/" not in path]
-        beside = [path for path in loose if "/" in path and _holds_tests(project.tree, path)]
+        inside = tuple(f"{place}/" for place in package_paths)
+        beside = [path for path in loose if path.startswith(inside) and _holds_tests(project.tree, path)]
         return tuple(sorted({*_outermost(folders), *root_files, *beside}))
     loose = [path for path in loose if _holds_tests(project.tree, path)]
     if loose:
-        return tuple(_outermost({path for path in loose}))
+        return tuple(_outermost(set(loose)))
     unusual = [path for path in python if _test_folder(path) or re.match(r"^(.*/)?tests?(_\w+)?\.py$", path)]
     return tuple(path for path in unusual[:_LARGEST_SCAN] if _holds_tests(project.tree, path))
 

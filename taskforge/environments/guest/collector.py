@@ -74,21 +74,6 @@ def importable(names):
     return found
 
 
-def absent(names):
-    """Return the top-level names that no finder knows."""
-    import importlib.util
-
-    missing = []
-    for name in names:
-        try:
-            known = importlib.util.find_spec(name) is not None
-        except (ImportError, ValueError, AttributeError):
-            known = name in sys.modules
-        if not known:
-            missing.append(name)
-    return missing
-
-
 def main():
     job = json.loads(sys.stdin.read())
     tree = os.environ["TASKFORGE_TREE"]
@@ -113,7 +98,6 @@ def main():
             raise
         answer["crash"] = traceback.format_exc()[-LONGEST:]
     answer["imports"] = importable(job["packages"])
-    answer["absent"] = absent(job["modules"])
     answer["errors"] = collector.errors
     answer["skips"] = collector.skips
     answer["warnings"] = collector.warnings
