@@ -111,6 +111,7 @@ def job_of(
                 "cpu_s": limits.cpu_s,
                 "test_timeout_s": variant.test_timeout_s or test_timeout_s,
                 "output_bytes": limits.output_bytes,
+                "processes": limits.processes,
             }
             for variant in variants
         ],

@@ -13,7 +13,7 @@ from taskforge.testing.run import TestRunner, Variant
 OLDEST_PYTEST = 6
 LEAST_PASSING = 0.5
 """Share of the tests that are not skipped which has to pass."""
-MOST_HANGING = 5
+MOST_HANGING = 3
 """Tests that may be set aside because they had to be killed; each costs a run."""
 UNDER_COVERAGE = 5.0
 """How much longer a session and a test may take while its lines are recorded."""
@@ -49,6 +49,8 @@ class _Measurement:
                     self.hangs[run.stopped_in] = "hangs"
                     break
                 skip = unusable(run, variant.name)
+                if skip is not None and skip.reason is SkipReason.NO_TESTS and self.hangs:
+                    skip = Skipped(SkipReason.SUITE_TIMEOUT, f"all {len(self.hangs)} tests hang")
                 if skip is not None:
                     return runs, skip
                 self._note_timeouts(run)

@@ -15,7 +15,13 @@ from taskforge.domain.testrun import SuiteRun, TestOutcome, TestResult
 from taskforge.testing.linemap import LineRecords
 
 CONFTEST = re.compile(r"ImportError while loading conftest '([^']+)'")
-ENDINGS = {"wall": Ending.WALL_LIMIT, "quiet": Ending.WALL_LIMIT, "output": Ending.OUTPUT_LIMIT}
+ENDINGS = {
+    "wall": Ending.WALL_LIMIT,
+    "quiet": Ending.WALL_LIMIT,
+    "output": Ending.OUTPUT_LIMIT,
+    "disk": Ending.DISK_LIMIT,
+    "processes": Ending.PROCESS_LIMIT,
+}
 SIGXCPU = 24
 
 

@@ -61,8 +61,8 @@ class Locator(object):
             path = self._relative(code.co_filename)
             if path is not None:
                 return [path, getattr(function, "__qualname__", code.co_name)]
-        parts = item.nodeid.split("::")
+        parts = item.nodeid.partition("[")[0].split("::")
         original = getattr(item, "originalname", None)
         if original:
-            return [parts[0], ".".join([p.split("[")[0] for p in parts[1:-1]] + [original])]
+            return [parts[0], ".".join(parts[1:-1] + [original])]
         return [parts[0], ""]

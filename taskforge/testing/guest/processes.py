@@ -7,6 +7,7 @@ import signal
 import time
 
 TAIL = 16 << 10
+NEARLY_FULL = 1 << 16
 LEAST_NAP = 0.002
 LONGEST_NAP = 0.02
 
@@ -59,13 +60,20 @@ def end_all(patience_s=10.0):
         time.sleep(LEAST_NAP)
 
 
+def count():
+    """Return the number of processes that are visible here."""
+    return sum(name.isdigit() for name in os.listdir("/proc"))
+
+
 class Watch(object):
     """Relays a child's records and keeps the tail of its output until it ends or breaks a bound.
 
-    Bounds: wall_s for the whole, quiet_s without a record once tests run, output_bytes printed.
+    Bounds: wall_s for the whole, quiet_s without a record once tests run, output_bytes printed, processes
+    (0 where other processes are visible), space in the folders. The sandbox has its own bounds; seeing these
+    here, sooner, saves the rest of the batch and tells which session broke them.
     """
 
-    def __init__(self, pid, report, output, relay, wall_s, quiet_s, output_bytes):
+    def __init__(self, pid, report, output, relay, wall_s, quiet_s, output_bytes, processes, folders):
         self.pid = pid
         self.report = report
         self.output = output
@@ -73,6 +81,8 @@ class Watch(object):
         self.wall_s = wall_s
         self.quiet_s = quiet_s
         self.output_bytes = output_bytes
+        self.processes = processes
+        self.folders = folders
         self.tail = b""
         self.printed = 0
         self.running = False
@@ -105,8 +115,35 @@ class Watch(object):
                 continue
         return size
 
+    def _full(self):
+        """True when a folder has no space left."""
+        for folder in self.folders:
+            try:
+                space = os.statvfs(folder)
+            except OSError:
+                continue
+            if space.f_bavail * space.f_frsize < NEARLY_FULL:
+                return True
+        return False
+
+    def _broken(self, begin, heard, now):
+        if self.printed > self.output_bytes or self._captured() > self.output_bytes:
+            return "output"
+        if self._full():
+            return "disk"
+        if self.processes and count() > self.processes:
+            return "processes"
+        if now - begin > self.wall_s:
+            return "wall"
+        if self.running and now - heard > self.quiet_s:
+            return "quiet"
+        return ""
+
     def follow(self):
-        """Return (how it ended, wait status or None, CPU seconds or 0.0): exited, wall, quiet or output."""
+        """Return (how it ended, wait status or None, CPU seconds or 0.0).
+
+        The end is "exited" or the bound: wall, quiet, output, disk, processes.
+        """
         begin = heard = time.monotonic()
         nap = LEAST_NAP
         open_streams = {self.report, self.output}
@@ -126,12 +163,9 @@ class Watch(object):
                 if pid:
                     for descriptor in open_streams:
                         self._drain(descriptor)
-                    return "exited", status, usage.ru_utime + usage.ru_stime
-            if self.printed > self.output_bytes or self._captured() > self.output_bytes:
-                return "output", None, 0.0
-            if now - begin > self.wall_s:
-                return "wall", None, 0.0
-            if self.running and now - heard > self.quiet_s:
-                return "quiet", None, 0.0
+                    return "disk" if self._full() else "exited", status, usage.ru_utime + usage.ru_stime
+            broken = self._broken(begin, heard, now)
+            if broken:
+                return broken, None, 0.0
             time.sleep(nap)
             nap = min(nap * 1.2, LONGEST_NAP)

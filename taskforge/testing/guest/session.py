@@ -44,13 +44,11 @@ def preload():
     return pytest
 
 
-def _arguments(pytest, job, variant, tree):
+def _arguments(job, variant, tree):
     given = list(job["pytest_args"])
     arguments = ["--rootdir=" + tree, "-o", "addopts=", "--continue-on-collection-errors", "--tb=short"]
     if "no:cacheprovider" not in " ".join(given):
         arguments += ["-o", "cache_dir=" + os.path.join(os.environ["TMPDIR"], "pytest-cache")]
-    if tuple(int(part) for part in pytest.__version__.split(".")[:2]) >= (6, 2):
-        arguments.append("--no-summary")  # results travel on the channel; tracebacks cost time
     for name in ("randomly", "flaky", "random_order", "random-order"):
         arguments += ["-p", "no:" + name]
     arguments += [a for a in given if not a.startswith(("--randomly", "--random-order"))]
@@ -106,7 +104,7 @@ def run(job, variant, channel, cache):
     plugin = load("plugin")
     tree = job["tree"]
     cache.install_rewriter()
-    arguments = _arguments(pytest, job, variant, tree)
+    arguments = _arguments(job, variant, tree)
     if arguments is None:
         channel.send(["end", 5, []])
         return

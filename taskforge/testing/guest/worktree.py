@@ -172,27 +172,28 @@ class Worktree(object):
 
 
 class Scratch(object):
-    """A private folder (temporary files, home) that is emptied between sessions.
+    """A folder of the sandbox (temporary files, home) that is emptied between sessions.
 
-    Only a folder that was empty when the driver started is private; any other is left alone.
+    What was there when the driver started stays: mounts, and in a backend that shares it the host's files.
     """
 
     def __init__(self, path, keep=()):
         self.path = path
         self.keep = set(keep)
+        self.keep.update(self._names())
+
+    def _names(self):
         try:
-            self.private = not os.listdir(path)
+            return os.listdir(self.path)
         except OSError:
-            self.private = False
+            return []
 
     def empty(self):
-        """Remove everything but what is to be kept."""
-        if not self.private:
-            return
-        try:
-            names = os.listdir(self.path)
-        except OSError:
-            return
-        for name in names:
-            if name not in self.keep:
-                remove(os.path.join(self.path, name))
+        """Remove what came since the start and is this user's."""
+        for name in self._names():
+            place = os.path.join(self.path, name)
+            try:
+                if name not in self.keep and os.lstat(place).st_uid == os.getuid():
+                    remove(place)
+            except OSError:
+                continue
