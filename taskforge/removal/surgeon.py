@@ -4,15 +4,18 @@ It decides nothing about what a feature is (discovery does). Its own work is to 
 imports that only the feature used, emptied modules, and test files without the tests that need the feature.
 """
 
-from collections.abc import Mapping
+import ast
+from functools import lru_cache
 
 from taskforge.domain.agent import Repository
-from taskforge.domain.feature import Edit, Feature, Mode
+from taskforge.domain.feature import Edit, Feature
 from taskforge.domain.outcomes import Done, Outcome, Skipped, SkipReason
 from taskforge.domain.removal import Removal
+from taskforge.languages.python.edits import apply_edits, is_empty_module
+from taskforge.languages.python.layout import EditError
+from taskforge.languages.python.modules import Module
 from taskforge.languages.python.testsplit import dangling, split_tests
-from taskforge.removal.edits import EditError, apply_edits, is_empty_module
-from taskforge.removal.tidy import drop_unused
+from taskforge.languages.python.unused import unused_imports
 
 
 class Surgeon:
@@ -50,17 +53,16 @@ class Surgeon:
         for edit in feature.edits:
             by_file.setdefault(edit.file, []).append(edit)
         changed: dict[str, str | None] = {}
+        modules = {symbol.place for symbol in feature.symbols if not symbol.name}
         for path, edits in sorted(by_file.items()):
+            if path in modules:
+                changed[path] = None
+                continue
             before = repository.text(path)
-            after = apply_edits(before, edits)
-            after = drop_unused(before, after, is_init=path.endswith("__init__.py"))
-            whole_module = any(symbol.place == path for symbol in feature.symbols)
-            if whole_module and not is_empty_module(after):
-                raise EditError(f"{path}: something is left of a module that should go")
-            if not whole_module and is_empty_module(after) and not is_empty_module(before):
-                if feature.mode is Mode.DELETE and not path.endswith("__init__.py"):
-                    raise EditError(f"{path}: nothing is left of a module that others may import")
-            changed[path] = None if whole_module else after
+            after = _operate(path, before, edits)
+            if not path.endswith("__init__.py") and is_empty_module(after) and not is_empty_module(before):
+                raise EditError(f"{path}: nothing is left of a module that others may import")
+            changed[path] = after
         return changed
 
     def _tests(self, repository: Repository, feature: Feature) -> dict[str, str | None]:
@@ -77,14 +79,21 @@ class Surgeon:
         if "" in leave:
             return None
         source = repository.text(path)
-        while True:
-            after = split_tests(source, leave, gone)
-            more = dangling(after, gone) if after is not None else ()
-            if not more:
-                return after
+        after = split_tests(source, leave, gone, path=path)
+        if after is not None and (more := dangling(after, gone)):
             raise EditError(f"{path}: {', '.join(more)} would still use what is gone")
+        return after
 
 
-def overlay_bytes(overlay: Mapping[str, str | None]) -> dict[str, bytes | None]:
-    """The same overlay with contents as UTF-8."""
-    return {path: None if text is None else text.encode() for path, text in overlay.items()}
+def _operate(path: str, before: str, edits: list[Edit]) -> str:
+    """Apply the edits, and then those for imports that nothing uses any more."""
+    after = apply_edits(before, edits)
+    while more := [e for e in unused_imports(_module(path, before), _module(path, after)) if e not in edits]:
+        edits = [*edits, *more]
+        after = apply_edits(before, edits)
+    return after
+
+
+@lru_cache(maxsize=64)
+def _module(path: str, text: str) -> Module:
+    return Module(path, "", text, ast.parse(text.removeprefix("\ufeff")), is_test=False)
