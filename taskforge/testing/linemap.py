@@ -28,6 +28,7 @@ class LineRecords:
 
     def __init__(self) -> None:
         self._files: list[str] = []
+        self._test_files: set[str] = set()
         self._sets: list[tuple[int, int]] = []
         self._contexts: list[tuple[str, Any, list[int], list[int] | None]] = []
         self._bodies: dict[int, int] = {}
@@ -35,8 +36,9 @@ class LineRecords:
     def add(self, record: Sequence[Any]) -> bool:
         """Take a record in. Return False when it is of another kind."""
         match record:
-            case ["files", list(files)]:
+            case ["files", list(files), list(test_files)]:
                 self._files = files
+                self._test_files = set(test_files)
             case ["sets", list(rows)]:
                 self._sets.extend((number, int(mask, 16)) for number, mask in rows)
             case ["context", str(kind), name, list(numbers), users]:
@@ -78,26 +80,26 @@ class LineRecords:
         rows = {number: _bits(indices, size) for number, indices in called.items()}
         return Coverage(
             tests=tuple(tests),
-            called=self._by_line(rows, of_file, within=None),
-            collected=self._by_line(collected, of_file, within=self._bodies),
+            called=self._by_line(rows, within=None),
+            collected=self._by_line(collected, within=self._bodies),
             imported={
                 self._files[file]: frozenset(_lines(mask))
                 for file, mask in sorted(imported.items(), key=lambda pair: self._files[pair[0]])
-                if self._wanted(file, of_file)
+                if self._wanted(file)
             },
         )
 
-    def _wanted(self, file: int, of_file: Mapping[str, list[int]]) -> bool:
+    def _wanted(self, file: int) -> bool:
         path = self._files[file]
-        return bool(path) and path not in of_file and path.rpartition("/")[2] != "conftest.py"
+        return bool(path) and path not in self._test_files and path.rpartition("/")[2] != "conftest.py"
 
     def _by_line(
-        self, rows: Mapping[int, int], of_file: Mapping[str, list[int]], *, within: Mapping[int, int] | None
+        self, rows: Mapping[int, int], *, within: Mapping[int, int] | None
     ) -> dict[str, dict[int, int]]:
         found: dict[str, dict[int, int]] = {}
         for number, row in rows.items():
             file, mask = self._sets[number]
-            if not self._wanted(file, of_file):
+            if not self._wanted(file):
                 continue
             if within is not None:
                 mask &= within.get(file, 0)

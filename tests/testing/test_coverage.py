@@ -74,3 +74,14 @@ def test_the_import_of_the_package_is_apart(coverage: Coverage) -> None:
     assert line_of(INIT, "REGISTRY[function") in coverage.imported[INIT]
     assert line_of(CORE, 'return "one"') not in coverage.imported[CORE]
     assert line_of(CORE, "def cases") not in coverage.called[CORE]
+
+
+def test_a_module_with_doctests_is_recorded_too(make_runner: MakeRunner) -> None:
+    runner = make_runner(
+        "run_outcomes", code=("shop.py",), tests=("shop.py", "tests"), args=("--doctest-modules",)
+    )
+    (run,) = runner.run([Variant("lines", coverage=True, leave_out=("tests/test_outcomes.py::test_hangs",))])
+    assert run.coverage is not None
+    assert set(run.coverage.called) == {"shop.py"}
+    (mask,) = run.coverage.called["shop.py"].values()
+    assert {"shop.py::shop.double", "tests/test_outcomes.py::test_passes"} <= set(run.coverage.names(mask))

@@ -63,7 +63,7 @@ class Lines(object):
         self._contexts = {}
         self._stack = [("import", "")]
         self._users = {}
-        self._fixtures = []
+        self._test_files = set()
 
     def start(self):
         """Trace from here on, in the context `import`."""
@@ -104,6 +104,8 @@ class Lines(object):
     def know(self, items):
         """Note which tests use which wider fixtures. `items` in the order of their indices."""
         for index, item in enumerate(items):
+            if not hasattr(item, "dtest"):  # a module with doctests is still the package's own
+                self._test_files.add(item.nodeid.split("::")[0])
             info = getattr(item, "_fixtureinfo", None)
             for definitions in getattr(info, "name2fixturedefs", {}).values():
                 for definition in definitions:
@@ -117,7 +119,7 @@ class Lines(object):
         for (name, lines), _number in sorted(self._sets.items(), key=lambda pair: pair[1]):
             path = inside(self.tree, name)
             rows.append([files.setdefault(path or "", len(files)), mask(lines)])
-        yield ["files", list(files)]
+        yield ["files", list(files), sorted(self._test_files)]
         for start in range(0, len(rows), 2000):
             yield ["sets", rows[start : start + 2000]]
         bodies = {}
