@@ -1,0 +1,113 @@
+"""Examples of use: doctests of docstrings, and plain equalities that tests assert."""
+
+import ast
+import doctest
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+EQUALITIES = frozenset(
+    {"assertEqual", "assertEquals", "assertListEqual", "assertDictEqual", "assertTupleEqual"}
+)
+LONGEST = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A call of a function with literal arguments, and its value."""
+
+    arguments: str
+    """Source of the arguments as a call has them, such as `[1, 2], size=2`."""
+    value: str
+    """Source of the literal that the call gives."""
+    text: str
+    """The example as one line of source, such as `chunked([1, 2], size=1) == [[1], [2]]`."""
+
+
+def from_docstring(docstring: str, name: str) -> list[Example]:
+    """Return the doctests of a docstring that call `name` with literals and show a literal."""
+    try:
+        parsed = doctest.DocTestParser().get_examples(docstring)
+    except ValueError:
+        return []
+    found = []
+    for example in parsed:
+        try:
+            call = ast.parse(example.source.strip(), mode="eval").body
+            value = ast.parse(example.want.strip(), mode="eval").body
+        except (SyntaxError, ValueError):
+            continue
+        found += _example(call, value, name)
+    return found
+
+
+def from_tests(nodes: Iterable[ast.AST]) -> dict[str, list[Example]]:
+    """Return the plain equalities that tests assert, by the name of the called function, each once."""
+    found: dict[str, list[Example]] = {}
+    for node in nodes:
+        for left, right in _equalities(node):
+            for call, value in ((left, right), (right, left)):
+                name = _called(call)
+                if name and (examples := _example(call, value, name)):
+                    found.setdefault(name, []).extend(examples)
+    return {name: list(dict.fromkeys(examples)) for name, examples in found.items()}
+
+
+def _equalities(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare):
+            test = node.test
+            if len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.Is):
+                yield test.left, test.comparators[0]
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in EQUALITIES
+            and len(node.args) >= 2
+        ):
+            yield node.args[0], node.args[1]
+
+
+def _unwrapped(call: ast.expr) -> ast.expr:
+    """The inner call of `list(call)` and `tuple(call)`: what a generator gives."""
+    if (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id in {"list", "tuple"}
+        and len(call.args) == 1
+        and not call.keywords
+        and isinstance(call.args[0], ast.Call)
+    ):
+        return call.args[0]
+    return call
+
+
+def _called(expression: ast.expr) -> str:
+    """The last part of the name of a called function, empty for what is no call."""
+    call = _unwrapped(expression)
+    if not isinstance(call, ast.Call):
+        return ""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _example(call: ast.expr, value: ast.expr, name: str) -> list[Example]:
+    called = _called(call)
+    call = _unwrapped(call)
+    if not isinstance(call, ast.Call):
+        return []
+    literal = all(map(_is_literal, [value, *call.args, *(k.value for k in call.keywords)]))
+    if called != name or not literal or any(k.arg is None for k in call.keywords):
+        return []
+    arguments = ", ".join(
+        [*(ast.unparse(a) for a in call.args), *(f"{k.arg}={ast.unparse(k.value)}" for k in call.keywords)]
+    )
+    shown = ast.unparse(value)
+    text = f"{name}({arguments}) == {shown}"
+    return [Example(arguments, shown, text)] if len(text) <= LONGEST else []
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
