@@ -46,7 +46,7 @@ def settle(
 
 
 def broken_names(collection: Collection) -> dict[str, str]:
-    """Return the names of the package that do not import; private ones count only where there are no others."""
+    """Return the names of the package that do not import; private ones count only if there are no others."""
     public = {name for name in collection.imports if not name.startswith("_")} or set(collection.imports)
     return {name: error for name, error in sorted(collection.imports.items()) if error and name in public}
 

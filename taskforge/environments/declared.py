@@ -36,7 +36,7 @@ class Declaration:
     """One place that lists requirements of the test suite."""
 
     source: str
-    """Where it was read, for notes: `extra test`, `group dev`, `tests/requirements.txt`, `tox`, `nox tests`."""
+    """Where it was read, for notes: `extra test`, `group dev`, `tests/requirements.txt`, `tox`, `nox`."""
     requirements: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
     """Extras of the package under test that this place asks for."""

@@ -10,6 +10,7 @@ _BY_MODULE = dict(
     for line in """
 attr attrs
 bs4 beautifulsoup4
+bson pymongo
 Crypto pycryptodome
 Cryptodome pycryptodomex
 cv2 opencv-python-headless

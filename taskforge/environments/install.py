@@ -1,4 +1,4 @@
-"""Builds the folder of an environment: venv from a lock, metadata of the package under test, overlay files."""
+"""Builds the folder of an environment: venv from a lock, metadata of the package under test, overlay."""
 
 import configparser
 import re
@@ -32,9 +32,11 @@ def install_lock(uv: Uv, interpreter: Interpreter, lock: str, *, builds: bool) -
     """Make `uv.folder`/venv hold exactly the distributions of `lock`. Returns a skip where that fails.
 
     Only wheels are installed unless `builds`; then distributions that come as source are built with a
-    download cache apart from the common one.
+    download cache apart from the common one, into a venv of which no file is shared with that.
     """
     venv = uv.folder / "venv"
+    if builds:
+        shutil.rmtree(venv, ignore_errors=True)
     if not (venv / "bin/python").exists():
         done = uv.run(
             "venv", "--quiet", "--no-project", "--relocatable", "--python", str(interpreter.path), str(venv),
@@ -45,11 +47,13 @@ def install_lock(uv: Uv, interpreter: Interpreter, lock: str, *, builds: bool) -
             raise SandboxError(f"uv cannot make a virtual environment here: {log_tail(done, 500)}")
     (uv.folder / "lock.txt").write_text(lock, encoding="utf-8")
     arguments = (
-        "pip", "sync", "--quiet", "--require-hashes", "--python", str(venv / "bin/python"), "--allow-empty-requirements",
-        str(uv.folder / "lock.txt"),
+        "pip", "sync", "--quiet", "--require-hashes", "--allow-empty-requirements", "--python",
+        str(venv / "bin/python"), str(uv.folder / "lock.txt"),
     )  # fmt: skip
     if builds:
-        done = uv.run(*arguments, interpreter=interpreter, trusted=False, env=_UNCONSTRAINED)
+        done = uv.run(
+            *arguments, interpreter=interpreter, trusted=False, env=_UNCONSTRAINED, writable=(venv,)
+        )
     else:
         done = uv.run(*arguments, "--no-build", interpreter=interpreter, trusted=True, env=_UNCONSTRAINED)
     if succeeded(done):
@@ -88,7 +92,7 @@ def place_metadata(folder: Path, minor: str, distribution: Distribution, package
 
 
 def console_scripts(distribution: Distribution) -> dict[str, str]:
-    """Return name -> `module:attribute` of the scripts the distribution declares; malformed ones are left out."""
+    """Return name -> `module:attribute` of the declared scripts; malformed ones are left out."""
     parser = configparser.RawConfigParser(delimiters=("=",))
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     try:

@@ -16,7 +16,7 @@ NEWEST_SUPPORTED = (3, 13)
 """From 3.14 on coverage.py's default core has no dynamic contexts, and many test stacks are not ready."""
 
 UNDECLARED = (3, 11)
-"""For projects that name no versions: the last one with distutils, imp, asyncore and unittest's old aliases."""
+"""For projects that name no versions: the last with distutils, imp, asyncore and unittest's old aliases."""
 
 OLDEST = (3, 6)
 """The oldest interpreter for which uv can make an environment."""

@@ -34,7 +34,7 @@ class ProjectFiles:
 
     @property
     def backend(self) -> str:
-        """The build backend: as named by pyproject.toml, else setuptools' legacy one; empty without either."""
+        """The build backend that pyproject.toml names, else setuptools' legacy one; empty without both."""
         system = self.table("build-system")
         named = system.get("build-backend")
         if isinstance(named, str) and named:

@@ -137,9 +137,9 @@ def _compile(uv: Uv, interpreter: Interpreter, wanted: Wanted) -> _Trial:
     (uv.folder / "requirements.in").write_text(text, encoding="utf-8")
     (uv.folder / "constraints.txt").write_text("\n".join(constraints) + "\n", encoding="utf-8")
     arguments = [
-        "pip", "compile", str(uv.folder / "requirements.in"), "--generate-hashes", "--no-header", "--no-annotate",
-        "--quiet", "--no-sources", "--python", str(interpreter.path), "--no-emit-package", own,
-        "--constraints", str(uv.folder / "constraints.txt"),
+        "pip", "compile", str(uv.folder / "requirements.in"), "--generate-hashes", "--no-header",
+        "--no-annotate", "--quiet", "--no-sources", "--python", str(interpreter.path),
+        "--no-emit-package", own, "--constraints", str(uv.folder / "constraints.txt"),
     ]  # fmt: skip
     if wanted.excluded:
         (uv.folder / "excludes.txt").write_text(f"{own}\n", encoding="utf-8")

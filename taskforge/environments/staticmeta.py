@@ -33,8 +33,8 @@ def _metadata(project: ProjectFiles, fallback_name: str, version: str) -> str:
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {static}"]
     if project.requires_python:
         lines.append(f"Requires-Python: {project.requires_python}")
-    for requirement in _strings(table.get("dependencies")) + _lines(project, "options", "install_requires"):
-        lines.append(f"Requires-Dist: {requirement}")
+    runtime = _strings(table.get("dependencies")) + _lines(project, "options", "install_requires")
+    lines += [f"Requires-Dist: {requirement}" for requirement in runtime]
     extras: dict[str, list[str]] = {
         extra: _strings(entries)
         for extra, entries in project.table("project", "optional-dependencies").items()

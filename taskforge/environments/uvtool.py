@@ -27,9 +27,9 @@ _NO_NETWORK = re.compile(
 class Uv:
     """Runs uv with the user's package index.
 
-    Two rules keep foreign code away from what repositories share. The common download cache is mounted only
-    into commands that run none (`trusted`: metadata and wheels, no builds). Commands that may build run with
-    a cache of their own below `folder`.
+    Two rules keep foreign code away from what repositories share. The common download cache is writable only
+    for commands that run none (`trusted`: metadata and wheels, no builds). Commands that may build can write
+    to `foreign` alone, with a download cache of its own there; nothing in it is hard-linked from elsewhere.
     """
 
     sandbox: Sandbox
@@ -40,6 +40,11 @@ class Uv:
     """The writable folder of the environment being built, below `root`."""
     index: IndexSettings = field(default_factory=index_settings)
 
+    @property
+    def foreign(self) -> Path:
+        """The folder that commands running foreign code can write to."""
+        return self.folder / "foreign"
+
     def run(
         self,
         *arguments: str,
@@ -48,14 +53,16 @@ class Uv:
         tree: Path | None = None,
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
+        writable: tuple[Path, ...] = (),
     ) -> Completed:
         """Run one uv command with the network on.
 
-        `trusted` promises that the command executes nothing that is foreign. Raises NetworkError where the
-        index cannot be reached, SandboxError where the sandbox broke.
+        `trusted` promises that the command executes nothing that is foreign; a command that is not may
+        also write to `writable`, which must hold no file hard-linked from the common cache. Raises
+        NetworkError where the index cannot be reached, SandboxError where the sandbox broke.
         """
         binary = Path(os.path.realpath(uv.find_uv_bin()))
-        download_cache = self.root / "downloads" if trusted else self.folder / "build-cache"
+        download_cache = self.root / "downloads" if trusted else self.foreign / "cache"
         download_cache.mkdir(parents=True, exist_ok=True)
         certificates = (Path("/etc/ssl"), Path("/etc/pki"), Path("/usr/share/ca-certificates"))
         completed = self.sandbox.run(
@@ -66,17 +73,18 @@ class Uv:
                     binary,
                     *interpreter.mounts,
                     *self.index.mounts,
+                    self.folder,
                     *(path for path in certificates if path.is_dir()),
                 ),
-                writable=(self.root,) if trusted else (self.folder,),
+                writable=(self.root,) if trusted else (self.foreign, *writable),
                 env={
                     **self.index.env,
-                    **(env or {}),
                     "UV_CACHE_DIR": str(download_cache),
                     "UV_PYTHON_DOWNLOADS": "never",
                     "UV_LINK_MODE": "hardlink",
                     "UV_NO_PROGRESS": "1",
                     "UV_CONCURRENT_BUILDS": "1",
+                    **(env or {}),
                 },
                 stdin=stdin,
                 network=True,

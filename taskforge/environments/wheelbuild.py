@@ -3,7 +3,6 @@
 import re
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
@@ -61,7 +60,7 @@ def build_wheel(
     First isolated, as its backend wants. Where that fails for a setuptools project, without isolation with
     older setuptools and with the modules that setup.py imports without declaring them.
     """
-    target = uv.folder / "wheel"
+    target = uv.foreign / "wheel"
     settings = version_settings(version)
     common = ("build", "--wheel", "--no-sources", "--no-create-gitignore", "--out-dir", str(target))
 
@@ -114,7 +113,7 @@ def _build_environment(
     uv: Uv, interpreter: Interpreter, project: ProjectFiles, extra: list[str]
 ) -> str | None:
     """Make a venv with the declared build requirements and `extra`; None where these cannot be had."""
-    folder = uv.folder / "build-venv"
+    folder = uv.foreign / "venv"
     shutil.rmtree(folder, ignore_errors=True)
     declared = project.table("build-system").get("requires")
     required = [entry for entry in declared if isinstance(entry, str)] if isinstance(declared, list) else []
@@ -128,10 +127,6 @@ def _build_environment(
         "pip", "install", "--no-build", "--python", str(python), "wheel", *required, *extra,
         interpreter=interpreter,
         trusted=True,
+        env={"UV_LINK_MODE": "copy"},
     )  # fmt: skip
     return str(python) if succeeded(filled) else None
-
-
-def wheel_folder(uv: Uv) -> Path:
-    """Return where the built wheel lies."""
-    return uv.folder / "wheel"

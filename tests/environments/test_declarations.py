@@ -41,7 +41,8 @@ def test_requirement_files_with_includes(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
-            "requirements/test.txt": "-r base.txt\npytest==8.0 \\\n  --hash=sha256:00\n# c\nfoo ; python_version>'3' # d\n",
+            "requirements/test.txt": "-r base.txt\npytest==8.0 \\\n  --hash=sha256:00\n# c\n"
+            "foo ; python_version>'3' # d\n",
             "requirements/base.txt": "-c constraints.txt\n-r test.txt\nbar[x]>=1\n-e .[speed]\n",
             "requirements/docs.txt": "sphinx\n",
             "test-requirements.txt": "tests-only\n",
@@ -57,7 +58,8 @@ def test_tox_and_nox(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
-            "tox.ini": "[common]\ndeps = one\n[testenv]\nextras = quick\ndeps =\n  {[common]deps}\n  py38: two\n"
+            "tox.ini": "[common]\ndeps = one\n[testenv]\nextras = quick\n"
+            "deps =\n  {[common]deps}\n  py38: two\n"
             "  docs: three\n  -rtests/needs.txt\n  four{posargs}\n[testenv:lint]\ndeps = five\n",
             "tests/needs.txt": "six\n",
             "noxfile.py": "import nox\nDEPS = ['seven', 'eight']\n@nox.session\ndef tests(session):\n"

@@ -12,7 +12,8 @@ from taskforge.environments.missing import Gaps, find_gaps, needs_older_pytest
 
 def collection(**changes: Any) -> Collection:
     values: dict[str, Any] = {
-        "exit_code": 2, "pytest_version": "9.0.0", "files": {}, "errors": (), "missing_fixtures": (), "warnings": (),
+        "exit_code": 2, "pytest_version": "9.0.0", "files": {}, "errors": (), "missing_fixtures": (),
+        "warnings": (),
         "imports": {}, "absent": (), "log": "", "ending": Ending.EXITED,
     }  # fmt: skip
     return Collection(**{**values, **changes})
@@ -74,7 +75,8 @@ def test_plugins_by_fixture_mark_option_and_name() -> None:
         )
     )
     assert set(found.requirements) == {
-        "pytest-mock", "pytest-benchmark", "pytest-asyncio", "pytest-django", "pytest-trio", "pytest-env", "pytest-golden",
+        "pytest-mock", "pytest-benchmark", "pytest-asyncio", "pytest-django", "pytest-trio", "pytest-env",
+        "pytest-golden",
     }  # fmt: skip
     assert found.unknown_options == ("--no-such-thing=1",)
 

@@ -66,6 +66,7 @@ def test_version_from_tags_entry_points_groups_and_rebuild(
     assert passing(sandbox, again, "env_hatch_vcs") == passing(sandbox, environment, "env_hatch_vcs")
 
 
+@pytest.mark.slow
 def test_extension_that_is_needed_is_laid_into_the_tree(
     prepare_tree: Prepare, sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -104,7 +105,8 @@ def test_compiled_code_alone(prepare_tree: Prepare) -> None:
         "env_compiled",
         files={
             "setup.py": "from setuptools import Extension, setup\n"
-            "setup(name='gears', version='1', py_modules=[], ext_modules=[Extension('_speed', ['gears/_speed.c'])])\n",
+            "module = Extension('_speed', ['gears/_speed.c'])\n"
+            "setup(name='gears', version='1', py_modules=[], ext_modules=[module])\n",
         },
     )
     assert isinstance(outcome, Skipped)
