@@ -14,7 +14,7 @@ from taskforge.domain.ids import tree_digest
 from taskforge.domain.patches import patched_paths
 from taskforge.domain.task import Task
 from taskforge.rewards.submission import Rejected, patched
-from taskforge.sources import read_tree, write_tree
+from taskforge.sources.tree import read_tree, write_tree
 from taskforge.store import Corpus
 
 Tree = dict[str, tuple[int, bytes]]

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from taskforge.domain.errors import SandboxError
+from taskforge.domain.errors import SandboxError, UsageError
 from taskforge.domain.ids import Record, tree_digest
 from taskforge.domain.patches import patched_paths
 from taskforge.domain.sandbox import Ending
@@ -17,7 +17,7 @@ from taskforge.domain.task import Task
 from taskforge.domain.testrun import SuiteRun, TestOutcome
 from taskforge.rewards.protection import guarded
 from taskforge.rewards.submission import Rejected, Submission, solution_tree
-from taskforge.sources import write_tree
+from taskforge.sources.tree import write_tree
 from taskforge.testing.run import Variant
 
 
@@ -89,7 +89,10 @@ def grade(
             tree[path] = (start[path][0] if path in start else 0o644, content)
         with tempfile.TemporaryDirectory(prefix="taskforge-grade-") as name:
             folder = Path(name)
-            write_tree(tree, folder)
+            try:
+                write_tree(tree, folder)
+            except UsageError as error:
+                return _without_tests(task, GradeStatus.PATCH_REJECTED, f"tests have no place: {error}")
             runs = runner(folder).run(
                 [
                     Variant("fail_to_pass", select=task.fail_to_pass),

@@ -5,7 +5,6 @@ the line-end conversion that a tree's own .gitattributes may ask for: bytes are 
 """
 
 import os
-import posixpath
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taskforge.domain.errors import TaskforgeError, UsageError
-from taskforge.sources import read_tree, write_tree
+from taskforge.sources.tree import leaving_links, read_tree, write_tree
 
 Tree = dict[str, tuple[int, bytes]]
 
@@ -64,8 +63,9 @@ def solution_tree(start: Mapping[str, tuple[int, bytes]], submission: Submission
             return Rejected(str(error))
     if isinstance(tree, Rejected):
         return tree
-    for path, (mode, content) in tree.items():
-        if mode == 0o120000 and start.get(path) != (mode, content) and _leaves(path, content):
+    known = leaving_links(start)
+    for path in leaving_links(tree):
+        if path not in known:
             return Rejected(f"the link {path} leads out of the tree")
     return tree
 
@@ -136,11 +136,3 @@ def _make_git_folder(folder: Path) -> None:
 def _reason(stderr: bytes) -> str:
     lines = [line.removeprefix("error: ") for line in stderr.decode("utf-8", "replace").splitlines() if line]
     return "; ".join(lines[:3]) or "git apply refused the patch"
-
-
-def _leaves(path: str, target: bytes) -> bool:
-    place = os.fsdecode(target)
-    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), place))
-    return (
-        place.startswith("/") or joined == ".." or joined.startswith("../") or joined.split("/")[0] == ".git"
-    )

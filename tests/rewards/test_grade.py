@@ -9,7 +9,7 @@ from taskforge.domain.errors import SandboxError, UsageError
 from taskforge.domain.testrun import SuiteRun, TestOutcome
 from taskforge.rewards import FolderSubmission, Grade, GradeStatus, PatchSubmission, Submission, grade
 from taskforge.rewards.recheck import recheck
-from taskforge.sources import write_tree
+from taskforge.sources.tree import write_tree
 from taskforge.testing.run import Variant
 from tests.rewards.package import HIDDEN, SHAPES, START, make_runner, shapes_task, solution
 
@@ -84,6 +84,13 @@ def test_tests_and_their_configuration_are_the_graders() -> None:
         "tests/test_shapes.py",
     )
     assert (result.f2p_rate, result.p2p_rate) == (0.5, 1.0)
+
+
+def test_a_folder_in_which_the_tests_have_no_place_is_rejected(tmp_path: Path) -> None:
+    write_tree({"tests": (0o644, b"a file"), "src/shapes.py": (0o644, SHAPES.encode())}, tmp_path)
+    result = graded(FolderSubmission(tmp_path))
+    assert (result.status, result.reward_valid, result.resolved) == (GradeStatus.PATCH_REJECTED, True, False)
+    assert "tests" in result.reason
 
 
 def test_a_patch_that_does_not_apply_is_worth_nothing() -> None:

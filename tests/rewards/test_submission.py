@@ -90,6 +90,7 @@ def new_file(path: str, content: str = "x", mode: str = "100644") -> bytes:
         new_file("link", "/etc/passwd", "120000"),
         new_file("deep/link", "../../etc", "120000"),
         new_file("deep/link", "../.git/config", "120000"),
+        new_file("deep/up", "..", "120000") + new_file("link", "deep/up/../outside", "120000"),
         b"x" * (21 << 20),
         b"\xff\xfe\x00",
     ],
