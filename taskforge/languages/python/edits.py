@@ -4,6 +4,7 @@ The one entry point is `apply_edits`. Parsed files are cached, since many candid
 only the nodes on the way to an edit are visited.
 """
 
+import ast
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeVar, cast
@@ -54,21 +55,12 @@ def apply_edits(source: str, edits: Sequence[Edit]) -> str:
 
 def is_empty_module(source: str) -> bool:
     """True when a module holds nothing but its docstring, comments and imports from `__future__`."""
-    for statement in _parse(source.removeprefix("\ufeff")).module.body:
-        if not isinstance(statement, cst.SimpleStatementLine):
-            return False
-        for small in statement.body:
-            is_future = (
-                isinstance(small, cst.ImportFrom)
-                and isinstance(small.module, cst.Name)
-                and small.module.value == "__future__"
-            )
-            is_text = isinstance(small, cst.Expr) and isinstance(
-                small.value, cst.SimpleString | cst.ConcatenatedString
-            )
-            if not (is_future or is_text or isinstance(small, cst.Pass)):
-                return False
-    return True
+    return all(
+        isinstance(node, ast.Pass)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+        for node in ast.parse(source.removeprefix("\ufeff")).body
+    )
 
 
 class _Parsed:

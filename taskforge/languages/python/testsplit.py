@@ -5,7 +5,7 @@ The plan is made on the syntax tree and carried out by `apply_edits`, so that wh
 
 import ast
 from collections.abc import Collection
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from taskforge.domain.feature import Edit, EditKind
 from taskforge.languages.python.edits import apply_edits
@@ -65,7 +65,7 @@ class _Analysed:
             names |= piece.reads.asked & self.fixtures - own
         return names
 
-    @property
+    @cached_property
     def fixtures(self) -> frozenset[str]:
         """Names of the fixtures that the file defines."""
         return frozenset(p.name for p in self.pieces if is_fixture(p.node))
