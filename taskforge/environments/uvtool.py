@@ -16,11 +16,9 @@ from taskforge.environments.packageindex import IndexSettings, index_settings
 _LIMITS = Limits(
     wall_s=900.0, cpu_s=1800.0, memory_bytes=6 << 30, processes=512, file_bytes=4 << 30, disk_bytes=6 << 30
 )
-_NO_NETWORK = re.compile(
-    r"error sending request|dns error|failed to lookup address|Connection refused|Connection reset"
-    r"|operation timed out|Request failed after \d+ retries|tcp connect error|Network is unreachable"
-    r"|HTTP status (server error|client error \(429)"
-)
+_NO_NETWORK = re.compile(r"Failed to fetch|error sending request for url|Request failed after \d+ retr")
+"""uv's own words only: what foreign code says about its connections is its own affair."""
+_ABSENT = re.compile(r"HTTP status client error \(4(04|10)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +76,7 @@ class Uv:
                 ),
                 writable=(self.root,) if trusted else (self.foreign, *writable),
                 env={
+                    "UV_CONFIG_FILE": str(self._no_configuration()),
                     **self.index.env,
                     "UV_CACHE_DIR": str(download_cache),
                     "UV_PYTHON_DOWNLOADS": "never",
@@ -91,9 +90,16 @@ class Uv:
                 limits=_LIMITS,
             )
         )
-        if not succeeded(completed) and _NO_NETWORK.search(log_tail(completed, 20000)):
-            raise NetworkError(f"The package index cannot be reached: {log_tail(completed, 600)}")
+        log = log_tail(completed, 20000)
+        if not succeeded(completed) and _NO_NETWORK.search(log) and not _ABSENT.search(log):
+            raise NetworkError(f"The package index cannot be reached: {' '.join(log[-600:].split())}")
         return completed
+
+    def _no_configuration(self) -> Path:
+        """Return an empty configuration file: with one named, uv does not read the tree's own."""
+        path = self.folder / "uv.toml"
+        path.touch()
+        return path
 
 
 def succeeded(completed: Completed) -> bool:

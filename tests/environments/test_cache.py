@@ -104,6 +104,7 @@ def test_settings_reach_uv_in_the_sandbox(tmp_path: Path) -> None:
 
     env, mounts = settings(tmp_path, {"PIP_INDEX_URL": "https://mirror.invalid/simple"})
     uv = Uv(Recorder(), tmp_path / "cache", tmp_path / "cache/work/key", IndexSettings(env, mounts))
+    uv.folder.mkdir(parents=True)
     uv.run("build", interpreter=installed()[0], trusted=False)
     uv.run("pip", "sync", interpreter=installed()[0], trusted=True)
     foreign, trusted = seen

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from taskforge.domain.environment import Environment
-from taskforge.domain.outcomes import Skipped, SkipReason
+from taskforge.domain.errors import Boundary
+from taskforge.domain.outcomes import Failed, Skipped, SkipReason
 from taskforge.domain.sandbox import Sandbox
 from taskforge.domain.testrun import TestOutcome
 from taskforge.environments import realise
@@ -181,6 +182,47 @@ def test_reasons_of_skips(prepare_tree: Prepare) -> None:
     )
     assert isinstance(future, Skipped)
     assert future.reason is SkipReason.NO_INTERPRETER
+
+
+@pytest.mark.slow
+def test_suite_that_needs_an_ancient_pytest(prepare_tree: Prepare) -> None:
+    outcome = prepare_tree(
+        "env_flit_module",
+        files={
+            "test-requirements.txt": "pytest<5\n",
+            "test_abacus.py": "import pytest\nassert pytest.__version__ < '5'\ndef test_a(): pass\n",
+        },
+    )
+    assert isinstance(outcome, Skipped)
+    assert outcome.reason is SkipReason.PYTEST_TOO_OLD
+
+
+@pytest.mark.slow
+def test_setup_py_that_imports_what_it_does_not_declare(prepare_tree: Prepare, sandbox: Sandbox) -> None:
+    environment = done(
+        prepare_tree(
+            "env_setup_py", files={"setup.py": "import yaml\nfrom setuptools import setup\nsetup()\n"}
+        )
+    )
+    assert environment.recipe.notes == ()
+    passing(sandbox, environment, "env_setup_py")
+
+
+@pytest.mark.slow
+def test_configuration_of_uv_in_the_tree_is_not_read(prepare_tree: Prepare) -> None:
+    text = (REPOS / "env_poetry/pyproject.toml").read_text() + '\n[tool.uv]\nrequired-version = ">=99"\n'
+    assert done(prepare_tree("env_poetry", files={"pyproject.toml": text})).recipe.version == "2.1.0"
+
+
+def test_unreachable_index_is_a_failure_of_ours(
+    prepare_tree: Prepare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+    outcome = prepare_tree("env_flit_module", files={"README": "not prepared before"})
+    assert isinstance(outcome, Failed)
+    assert outcome.boundary is Boundary.NETWORK
+    assert "127.0.0.1:9" in outcome.evidence
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def download(name: str, version: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "module"), [("iniconfig", "2.1.0", "iniconfig"), ("pluggy", "1.6.0", "pluggy")]
+    ("name", "version", "module"), [("iniconfig", "2.3.1", "iniconfig"), ("pluggy", "1.6.0", "pluggy")]
 )
 def test_packages_that_pytest_depends_on(
     name: str, version: str, module: str, sandbox: Sandbox, cache: Path, tmp_path: Path
