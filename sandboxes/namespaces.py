@@ -19,8 +19,8 @@ from sandboxes.supervise import Watch, supervise
 from taskforge.domain.errors import SandboxError, UsageError
 from taskforge.domain.sandbox import Command, Completed
 
-TREE = "/work"
-HOME = "/home/user"
+TREE = "/repo"
+HOME = "/home/sandbox"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (
     "ld.so.cache",
@@ -32,7 +32,7 @@ ETC = (
     "mime.types",
 )
 IN_MEMORY = (TREE, "/tmp", HOME, "/dev/shm")
-PASSWD = b"user:x:1000:1000:user:/home/user:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"
+PASSWD = b"user:x:1000:1000:user:/home/sandbox:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"
 GROUP = b"user:x:1000:\nnogroup:x:65534:\n"
 HOSTS = b"127.0.0.1 localhost\n::1 localhost\n"
 MARK = b"\x06"
@@ -40,7 +40,7 @@ MARK = b"\x06"
 START = """\
 printf '\\006' > /proc/self/fd/$TASKFORGE_CHANNEL || exit 125
 ulimit -c 0; ulimit -f {blocks}; ulimit -t {cpu}; ulimit -n 1024 2>/dev/null
-if [ -d /snapshot ]; then cp -dR --preserve=mode,timestamps /snapshot/. /work/ || exit 126; fi
+if [ -d /snapshot ]; then cp -dR --preserve=mode,timestamps /snapshot/. /repo/ || exit 126; fi
 exec "$@"
 """
 
@@ -64,6 +64,11 @@ class NamespacesSandbox:
         for folder in (*command.mounts, *command.writable, *([command.tree] if command.tree else [])):
             if not folder.exists():
                 raise UsageError(f"{folder} does not exist, so it cannot be shown to a sandbox")
+        for folder in (*command.mounts, *command.writable):
+            if folder.is_relative_to(TREE) or folder.is_relative_to("/snapshot"):
+                raise UsageError(
+                    f"{folder} cannot be mounted: inside a sandbox {TREE} is the tree's own place"
+                )
         reading, writing = os.pipe()
         files = {
             "/etc/passwd": _pipe_of(PASSWD),

@@ -16,7 +16,7 @@ PROBE = """
 [ "$(grep -c : /proc/net/dev)" -le 1 ] || { echo "network interfaces are visible"; exit 1; }
 [ ! -e "$1" ] || { echo "the host's files are visible"; exit 1; }
 [ "$(ls -d /proc/[0-9]* | wc -l)" -lt 10 ] || { echo "the host's processes are visible"; exit 1; }
-: > /work/probe && ! (: > /usr/probe) 2>/dev/null || { echo "the system is writable"; exit 1; }
+: > /repo/probe && ! (: > /usr/probe) 2>/dev/null || { echo "the system is writable"; exit 1; }
 """
 
 

@@ -2,7 +2,7 @@
 
 Backends live in the top-level package `sandboxes`; all pass tests/conformance/. The command sees:
 
-* the tree, copied to a writable place that is its working directory (path in $TASKFORGE_TREE; `/work` in
+* the tree, copied to a writable place that is its working directory (path in $TASKFORGE_TREE; `/repo` in
   isolating backends). The host's folder is never written; the copy is gone when the command ends;
 * `mounts`, read-only at the same path as on the host; `writable` mounts, used only while building;
 * a private empty /tmp and HOME; nothing else of the host but the read-only system (/usr, /lib, /bin);

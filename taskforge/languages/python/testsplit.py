@@ -89,7 +89,9 @@ class _Removal:
     def _grow(self) -> bool:
         rest = self._rest()
         used = self.file.names(rest)
-        spent = [piece for piece in rest if self._is_spent(piece, used, rest)]
+        nodes = {id(piece.node) for piece in rest}
+        staying = {piece.name for piece in rest}
+        spent = [piece for piece in rest if self._is_spent(piece, used, nodes, staying)]
         aliases = {
             alias
             for _, alias in self.file.imports
@@ -103,13 +105,12 @@ class _Removal:
         leaving = {id(piece.node) for piece in self.pieces}
         return [piece for piece in self.file.pieces if id(piece.node) not in leaving]
 
-    def _is_spent(self, piece: Piece, used: set[str], rest: list[Piece]) -> bool:
+    def _is_spent(self, piece: Piece, used: set[str], nodes: set[int], staying: set[str]) -> bool:
         name, node = piece.name, piece.node
         if isinstance(node, ast.ClassDef) and (tests := _tests_in(node)):
-            staying = {id(p.node) for p in rest}
-            return not any(id(test) in staying for test in tests) and name not in used
+            return not any(id(test) in nodes for test in tests) and name not in used
         if "." in name:  # a method that is no test stays while its class does
-            return not any(p.name == name.partition(".")[0] for p in rest)
+            return name.partition(".")[0] not in staying
         if not name or name in SETTINGS or name.startswith(KEPT) or _is_test(node) or _is_autouse(node):
             return False
         return name in self.file.used and name not in used
