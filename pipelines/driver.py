@@ -18,6 +18,7 @@ from pipelines.settling import Settler
 from taskforge.domain.errors import Boundary
 from taskforge.domain.outcomes import Done, Failed, Outcome, Skipped, SkipReason
 from taskforge.settings import Settings
+from taskforge.sources.licensepolicy import NO_ASSERTION, allowed
 from taskforge.store import Corpus
 
 PREPARATION = -1
@@ -195,7 +196,12 @@ class Driver:
             if other is not lane and same and other.phase is not Phase.SKIPPED:
                 lane.leave(Skipped(SkipReason.DUPLICATE, f"the same snapshot as {other.source.spec}"))
                 return
-        self._ledger.judge_license(lane, snapshot)
+        allow = lane.terms.settings.fetch.licenses
+        if allow and not allowed(snapshot.license.expression, allow):
+            detail = f"its licence is {snapshot.license.expression}, allowed are {', '.join(allow)}"
+            refused = Skipped(SkipReason.LICENSE_NOT_ALLOWED, detail)
+            self._ledger.refused(lane, snapshot, refused)
+            lane.leave(refused)
 
     def _tell(self, lane: Lane, stage: str, item: str, outcome: Outcome[object], report: Report) -> None:
         word, reason, detail = "done", "", ""
@@ -204,6 +210,10 @@ class Driver:
         elif isinstance(outcome, Failed):
             word, reason = "failed", outcome.boundary.value
             detail = outcome.evidence.strip().rpartition("\n")[2][:300]
+        elif stage == Phase.FETCH and lane.snapshot is not None:
+            expression = lane.snapshot.license.expression
+            unknown = " (unknown: look before you use the tasks)" if expression == NO_ASSERTION else ""
+            detail = f"{lane.snapshot.files} files, licence {expression}{unknown}"
         elif stage == Phase.BASELINE:
             detail = f"suite of {lane.suite_cpu_s:.1f} CPU s"
         elif stage == Phase.DISCOVER:

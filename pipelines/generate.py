@@ -26,6 +26,7 @@ from sandboxes.registry import get_sandbox
 from taskforge.domain.errors import StoreError, UsageError
 from taskforge.domain.source import Source
 from taskforge.settings import Settings
+from taskforge.sources import check_allow_list
 from taskforge.store import Corpus
 
 LOCK = "corpus.sqlite.lock"
@@ -58,6 +59,7 @@ def generate(
     )
     listener = listener or Listener()
     started, before = time.monotonic(), _cpu_s()
+    check_allow_list(settings.fetch.licenses)
     sandbox = get_sandbox(settings.sandbox.backend)
     wanted = min(settings.discovery.per_repo, limit or settings.discovery.per_repo)
     terms = Terms(settings, sandbox.name, math.ceil(wanted * settings.discovery.pool))

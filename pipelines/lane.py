@@ -82,6 +82,8 @@ class Lane:
     items: tuple[str, ...] = ()
     """Candidate items, by rank."""
     standings: list[Standing] = field(default_factory=list)
+    version: int = 0
+    """Grows with every change of the standings."""
     drafts: dict[int, str] = field(default_factory=dict)
     """Rank -> blob of a verified task's draft."""
     accepted: dict[int, str] = field(default_factory=dict)
@@ -195,6 +197,7 @@ class Lane:
     def decide(self, rank: int, verdict: Verdict) -> None:
         """Note what became of a candidate."""
         self.standings[rank] = Standing(self.standings[rank].symbols, verdict)
+        self.version += 1
 
     def leave(self, outcome: Skipped) -> None:
         """Set the repository aside."""
@@ -226,9 +229,6 @@ class Lane:
                 self.snapshot = corpus.snapshot(value["snapshot"])
                 self.name = self.snapshot.name
                 self.phase = Phase.ENVIRONMENT
-                refused = corpus.queue.outcome(Stage.LICENSE, stages.license_item(self.snapshot, settings))
-                if isinstance(refused, Skipped):
-                    self.leave(refused)
             case Phase.ENVIRONMENT:
                 assert self.snapshot is not None
                 self.recipe = corpus.environment(value["environment"])
@@ -252,6 +252,7 @@ class Lane:
         for rank, (feature, item) in enumerate(zip(self.features, self.items, strict=True)):
             symbols = frozenset(symbol.place for symbol in feature.symbols)
             self.standings.append(Standing(symbols, Verdict.UNDECIDED))
+            self.version += 1
             removed = corpus.queue.outcome(Stage.REMOVE, item)
             if removed is not None:
                 self.note(rank, Stage.REMOVE, removed)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipelines import stages
-from pipelines.acceptance import Symbols
 from pipelines.jobs import Attempted, Draft, Fetched, Measured, Prepared, Report
-from pipelines.lane import FEATURES, Lane, Phase
+from pipelines.lane import FEATURES, Lane
 from pipelines.stages import Stage
 from taskforge.domain.checks import GateName
 from taskforge.domain.ids import content_id, digest
@@ -15,7 +14,6 @@ from taskforge.domain.outcomes import Done, Failed, Skipped, SkipReason
 from taskforge.domain.source import Snapshot
 from taskforge.domain.task import Task
 from taskforge.store import Corpus
-
 
 RUN = "run"
 """Name under which the cost of a whole run is kept."""
@@ -63,11 +61,10 @@ class Ledger:
         self._corpus.queue.forget(Stage.ENVIRONMENT, stages.environment_item(lane.snapshot))
         return True
 
-    def license(self, lane: Lane, snapshot: Snapshot, refused: Skipped | None) -> None:
-        """Record whether a snapshot's licence is allowed."""
+    def refused(self, lane: Lane, snapshot: Snapshot, skipped: Skipped) -> None:
+        """Record that a snapshot's licence is not allowed."""
         item = stages.license_item(snapshot, lane.terms.settings)
-        outcome: Skipped | Done[Any] = refused or Done({"license": snapshot.license.expression})
-        self._corpus.queue.record(Stage.LICENSE, item, outcome, label=snapshot.name, repository=snapshot.name)
+        self._corpus.queue.record(Stage.LICENSE, item, skipped, label=snapshot.name, repository=snapshot.name)
 
     def attempted(self, lane: Lane, rank: int, report: Report) -> None:
         """Record what became of a candidate, and note it in the lane."""

@@ -125,7 +125,8 @@ def funnel_line(funnel: Funnel) -> str:
     skipped = ", ".join(f"{count} {reason}" for reason, count in funnel.skipped.most_common(4))
     left = funnel.left_s
     return (
-        f"{funnel.repositories} repositories, {funnel.environments} environments, {funnel.baselines} baselines, "
+        f"{funnel.repositories} repositories, {funnel.environments} environments, "
+        f"{funnel.baselines} baselines, "
         f"{funnel.candidates} candidates, {funnel.tried} tried, {funnel.removed} removed, "
         f"{funnel.verified} verified, {funnel.accepted} accepted"
         + (f"; skipped: {skipped}" if skipped else "")

@@ -9,7 +9,7 @@ from pipelines.progress import Listener, TaskAccepted
 from taskforge.domain.outcomes import SkipReason
 from taskforge.domain.task import Task
 from taskforge.settings import Settings
-from taskforge.verification.duplicate import alike, duplicate_gate
+from taskforge.verification import alike, duplicate_gate
 
 
 class Settler:
@@ -29,6 +29,8 @@ class Settler:
         self._wave = settings.pipeline.wave
         self._listener = listener
         self._limit = limit
+        self._settled: dict[tuple[int, int], tuple[int, Settlement | None]] = {}
+        """(lane, quota) -> the lane's version and its settlement then: asked for often, changed seldom."""
 
     def shares(self) -> list[int]:
         """Return how many tasks each repository may have (see acceptance.quotas)."""
@@ -75,7 +77,12 @@ class Settler:
         return settlement.finished and set(settlement.accepted) <= set(lane.accepted)
 
     def _settlement(self, lane: Lane, share: int) -> Settlement:
-        return settle(lane.standings, quota=share - len(lane.others), alike=alike, others=lane.others)
+        quota = share - len(lane.others)
+        version, settlement = self._settled.get((lane.order, quota), (-1, None))
+        if settlement is None or version != lane.version:
+            settlement = settle(lane.standings, quota=quota, alike=alike, others=lane.others)
+            self._settled[lane.order, quota] = (lane.version, settlement)
+        return settlement
 
     def _commit(self, lane: Lane, settlement: Settlement) -> bool:
         """Write down what is settled and was not; return whether that was anything."""

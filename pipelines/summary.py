@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pydantic import Field
+
 from pipelines.acceptance import Verdict
 from pipelines.lane import Lane
 from taskforge.domain.ids import Record
@@ -18,7 +20,7 @@ class RepositoryFigures(Record):
     repositories: int = 1
     tried: int = 0
     accepted: int = 0
-    skipped: dict[str, int] = {}
+    skipped: dict[str, int] = Field(default_factory=dict)
     cpu_s: float = 0.0
     """All of its stages and a share of what belongs to none, by its part in the stages."""
     wall_s: float = 0.0

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.jobs import (
-    AttemptJob,
     Attempted,
+    AttemptJob,
     BaselineJob,
     DiscoverJob,
     Draft,
@@ -28,18 +28,19 @@ from pipelines.jobs import (
     Measured,
     Parcel,
     Prepared,
-    Ref,
     Report,
+    Tree,
 )
 from pipelines.processes import adopt_orphans, used_cpu_s
 from sandboxes.registry import get_sandbox
+from taskforge import __version__
 from taskforge.discovery.discover import discover
 from taskforge.domain.agent import RemovalAgent, Repository
 from taskforge.domain.environment import Environment
 from taskforge.domain.errors import Boundary, TaskforgeError
 from taskforge.domain.ids import canonical_json, tree_digest
 from taskforge.domain.outcomes import Done, Failed, Outcome, Skipped, SkipReason
-from taskforge.domain.source import Snapshot
+from taskforge.domain.removal import Removal
 from taskforge.environments import prepare, realise
 from taskforge.removal.surgeon import Surgeon
 from taskforge.settings import SandboxSettings
@@ -47,7 +48,10 @@ from taskforge.sources import fetch, read_tree, write_tree
 from taskforge.testing.archive import dump_baseline, load_baseline
 from taskforge.testing.run import TestRunner
 from taskforge.testing.stability import measure_baseline
+from taskforge.verification import hide_more, task_of, tests_to_hide, verify
 
+LINK = 0o120000
+"""Mode of a symbolic link in a tree."""
 WARM = 2
 """Repositories kept set up in one worker."""
 AGENTS: dict[str, type[RemovalAgent]] = {"surgeon": Surgeon}
@@ -58,6 +62,7 @@ class Bench:
     """A repository set up for work in this process."""
 
     repository: Repository
+    tree: Tree
     runner: TestRunner
 
 
@@ -143,7 +148,38 @@ class Workshop:
         )
 
     def _attempt(self, job: AttemptJob) -> Outcome[Attempted]:
-        raise NotImplementedError
+        bench = self._bench(job.parcel)
+        agent = AGENTS[job.agent]()
+        removal = agent.remove(bench.repository, job.feature)
+        if isinstance(removal, Failed):
+            return removal
+        if isinstance(removal, Skipped):
+            return Done(Attempted(removed=False, result=removal))
+        outcome = self._verify(bench, removal.value, job.seed)
+        if isinstance(outcome, Skipped):
+            again = self._hiding_more(bench, agent, job, outcome)
+            outcome = outcome if again is None else again
+        if isinstance(outcome, Failed):
+            return outcome
+        return Done(
+            Attempted(removed=True, result=outcome if isinstance(outcome, Skipped) else outcome.value)
+        )
+
+    def _hiding_more(
+        self, bench: Bench, agent: RemovalAgent, job: AttemptJob, skipped: Skipped
+    ) -> Outcome[Draft] | None:
+        """Try once more with the tests hidden that stood in the way; None where that is no help."""
+        tests = tests_to_hide(skipped)
+        feature = hide_more(job.feature, tests, bench.repository.baseline) if tests else None
+        removal = agent.remove(bench.repository, feature) if feature is not None else None
+        return self._verify(bench, removal.value, job.seed) if isinstance(removal, Done) else None
+
+    def _verify(self, bench: Bench, removal: Removal, seed: int) -> Outcome[Draft]:
+        outcome = verify(bench.repository, removal, bench.runner, seed=seed)
+        if not isinstance(outcome, Done):
+            return outcome
+        task, blobs = task_of(outcome.value, bench.repository, bench.tree, seed=seed, generator=__version__)
+        return Done(Draft(canonical_json(task), blobs))
 
     def _bench(self, parcel: Parcel) -> Bench:
         """Return the repository set up for work, from warm ones where possible."""
@@ -154,14 +190,11 @@ class Workshop:
             while len(self._benches) >= WARM:
                 self._benches.popitem(last=False)
             environment = self._environment(parcel)
-            files = {
-                path: content
-                for path, (mode, content) in read_tree(self._tree(parcel)).items()
-                if mode != 0o120000
-            }
+            tree = read_tree(self._tree(parcel))
+            files = {path: content for path, (mode, content) in tree.items() if mode != LINK}
             baseline = load_baseline(self._resolve(parcel.baseline.handle))
             repository = Repository(parcel.snapshot, files, environment, baseline)
-            self._benches[key] = Bench(repository, self._runner(parcel, environment))
+            self._benches[key] = Bench(repository, tree, self._runner(parcel, environment))
         self._benches.move_to_end(key)
         return self._benches[key]
 
