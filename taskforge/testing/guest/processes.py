@@ -8,6 +8,8 @@ import time
 
 TAIL = 16 << 10
 NEARLY_FULL = 1 << 16
+PATIENCE = 3
+TICK = os.sysconf("SC_CLK_TCK")
 LEAST_NAP = 0.002
 LONGEST_NAP = 0.02
 
@@ -68,9 +70,10 @@ def count():
 class Watch(object):
     """Relays a child's records and keeps the tail of its output until it ends or breaks a bound.
 
-    Bounds: wall_s for the whole, quiet_s without a record once tests run, output_bytes printed, processes
-    (0 where other processes are visible), space in the folders. The sandbox has its own bounds; seeing these
-    here, sooner, saves the rest of the batch and tells which session broke them.
+    Bounds: wall_s for the whole, quiet_s without a record once tests run (of CPU time; three times as much by
+    the clock), output_bytes printed, processes (0 where other processes are visible), space in the folders.
+    The sandbox has its own bounds; seeing these here, sooner, saves the rest of the batch and tells which
+    session broke them.
     """
 
     def __init__(self, pid, report, output, relay, wall_s, quiet_s, output_bytes, processes, folders):
@@ -85,6 +88,7 @@ class Watch(object):
         self.folders = folders
         self.tail = b""
         self.printed = 0
+        self.heard_cpu = 0.0
         self.running = False
         self.ended = False
 
@@ -136,8 +140,18 @@ class Watch(object):
         if now - begin > self.wall_s:
             return "wall"
         if self.running and now - heard > self.quiet_s:
-            return "quiet"
+            if now - heard > PATIENCE * self.quiet_s or self._cpu() - self.heard_cpu > self.quiet_s:
+                return "quiet"
         return ""
+
+    def _cpu(self):
+        """CPU seconds that the child itself has used."""
+        try:
+            with open("/proc/%d/stat" % self.pid, "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / TICK
 
     def follow(self):
         """Return (how it ended, wait status or None, CPU seconds or 0.0).
@@ -154,7 +168,7 @@ class Watch(object):
             now = time.monotonic()
             for descriptor in ready:
                 if descriptor == self.report:
-                    heard = now
+                    heard, self.heard_cpu = now, self._cpu()
                 if not self._drain(descriptor):
                     open_streams.discard(descriptor)
             if not open_streams or not ready or self.ended:
