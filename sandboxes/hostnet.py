@@ -1,4 +1,4 @@
-"""What a command with network access needs of the host: name resolution, certificates, package-index settings.
+"""What a command with network access needs of the host: name resolution, certificates, index settings.
 
 Only builds run with network access. The settings are those that pip and uv themselves read.
 """

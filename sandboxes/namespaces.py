@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sandboxes.hostnet import network_environment, network_mounts
-from sandboxes.proctree import look
+from sandboxes.proctree import is_alive, look
 from sandboxes.supervise import Watch, supervise
 from taskforge.domain.errors import SandboxError, UsageError
 from taskforge.domain.sandbox import Command, Completed
@@ -175,5 +175,5 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         except ProcessLookupError:
             continue
     deadline = time.monotonic() + 5
-    while inside and time.monotonic() < deadline and Path(f"/proc/{inside[0]}").exists():
+    while inside and time.monotonic() < deadline and is_alive(inside[0]):
         time.sleep(0.005)

@@ -55,8 +55,17 @@ def proportional_bytes(pids: tuple[int, ...]) -> int:
     return total
 
 
+def is_alive(pid: int) -> bool:
+    """True for a process that has neither ended nor is ending as a zombie that waits to be reaped."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_bytes().rsplit(b")", 1)[1].split()[0]
+    except (OSError, IndexError):
+        return False
+    return state not in {b"Z", b"X"}
+
+
 def tmpfs_bytes(pid: int, mounts: tuple[str, ...]) -> dict[str, tuple[int, int]]:
-    """Return mount -> (bytes used, bytes in all) of mounts as the process sees them; absent where unreadable."""
+    """Return mount -> (bytes used, bytes in all) as the process sees them; absent where unreadable."""
     found = {}
     for mount in mounts:
         try:

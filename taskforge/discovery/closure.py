@@ -9,6 +9,7 @@ import ast
 from dataclasses import dataclass
 
 from taskforge.discovery.graph import Graph
+from taskforge.discovery.orphans import orphaned
 from taskforge.discovery.release import Cut, Join, release
 from taskforge.discovery.testuse import TestUse, TestUseFinder
 from taskforge.domain.feature import Edit, EditKind, FeatureKind, Mode, Span
@@ -109,6 +110,10 @@ class Planner:
                     else:
                         return None
             pending = list(dict.fromkeys(pending))
+            for owner in () if pending else orphaned(graph, tuple(cuts), removed):
+                if not self._may_join(owner):
+                    return None
+                pending += [p for p in self._parts(owner) if p not in removed and p not in pending]
             if not pending:
                 helpers, tests = self._serve(removed, tests)
                 pending = helpers
@@ -163,6 +168,8 @@ class Planner:
         owner, _, member = name.rpartition(".")
         if not owner:
             return found
+        definitions = self.graph.index.definitions(place)
+        is_value = definitions is not None and definitions.symbol.kind is FeatureKind.CONSTANT
         own = self.graph.tests_of(place)
         for where, user, node in self.graph.references.attributes.get(member, ()):
             if self.graph.modules[where].is_test:
@@ -170,7 +177,7 @@ class Planner:
             ran = self.graph.called(where, [node.end_lineno or node.lineno])
             on_self = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
             is_own = on_self and where == path and user.startswith(f"{owner}.")
-            if (ran & own) or (not ran and is_own):
+            if is_value or (ran & own) or (not ran and is_own):
                 found.append(Reference(where, user, Target(path, name), ReferenceKind.NAME, node))
         return found
 

@@ -10,7 +10,7 @@ from taskforge.domain.agent import Repository
 from taskforge.domain.feature import FeatureKind
 from taskforge.languages.python.index import Definition, Index
 from taskforge.languages.python.modules import Module, load_modules
-from taskforge.languages.python.references import find_references
+from taskforge.languages.python.references import Owners, find_references
 
 
 class Graph:
@@ -35,6 +35,13 @@ class Graph:
         self.index = Index(self.modules)
         self.references = find_references(self.index)
         self._masks: dict[str, int] = {}
+        self._owners: dict[str, Owners] = {}
+
+    def owner(self, path: str, line: int) -> str:
+        """Qualified name of the innermost symbol around a line, empty at module level."""
+        if path not in self._owners:
+            self._owners[path] = Owners(self.index, path)
+        return self._owners[path].at(line)
 
     def called(self, path: str, lines: Iterable[int]) -> int:
         """Tests that ran one of these lines."""

@@ -83,6 +83,17 @@ def is_test_path(path: str) -> bool:
     )
 
 
+def defined_name(node: ast.AST) -> str:
+    """The one name that a statement defines, or nothing."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return node.target.id
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id
+    return ""
+
+
 def load_modules(
     files: Mapping[str, bytes],
     *,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from taskforge.languages.python.modules import Module
+from taskforge.languages.python.modules import Module, defined_name
 from taskforge.languages.python.scopes import global_uses
 
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
@@ -59,17 +59,6 @@ def exported(module: Module) -> set[str]:
                     if isinstance(c, ast.Constant) and isinstance(c.value, str)
                 )
     return names
-
-
-def defined_name(node: ast.AST) -> str:
-    """The one name that a statement defines, or nothing."""
-    if isinstance(node, FUNCTION | ast.ClassDef):
-        return node.name
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return node.target.id
-    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-        return node.targets[0].id
-    return ""
 
 
 def _segment(module: Module, node: ast.stmt) -> str:

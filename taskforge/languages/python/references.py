@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 
 from taskforge.languages.python.index import Index, Target, absolute_module
-from taskforge.languages.python.modules import Module
+from taskforge.languages.python.modules import Module, defined_name
 from taskforge.languages.python.scopes import global_uses
 
 
@@ -101,6 +101,7 @@ def find_references(index: Index) -> References:
         owners = Owners(index, path)
         _imports_and_exports(index, module, owners, found)
         _names(index, module, owners, found)
+        _class_names(index, module, found)
         _attributes(module, owners, found)
         _fixtures(index, module, found)
         _strings(index, module, owners, found)
@@ -156,6 +157,31 @@ def _names(index: Index, module: Module, owners: Owners, found: References) -> N
         if "." in target.name:  # a member names its class as well
             outer = Target(target.path, target.name.partition(".")[0])
             found.add(Reference(module.path, owner, outer, kind, use.chain[used - 1]))
+
+
+def _class_names(index: Index, module: Module, found: References) -> None:
+    """Names in a class body that mean its own members: `alias = method`, `@value.setter`."""
+    namespace = index.namespaces[module.path]
+    for name, definitions in list(namespace.definitions.items()):
+        for node in definitions.nodes:
+            for member in node.body if isinstance(node, ast.ClassDef) else ():
+                own = ".".join((name, defined_name(member))) if defined_name(member) else name
+                for use in _names_of_body(member):
+                    target = f"{name}.{use.id}"
+                    if target in namespace.definitions and target != own:
+                        place = Target(module.path, target)
+                        found.add(Reference(module.path, own, place, ReferenceKind.NAME, use))
+
+
+def _names_of_body(member: ast.stmt) -> list[ast.Name]:
+    """Names read when the class body runs: not those inside functions."""
+    if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
+        parts: list[ast.AST] = [*member.decorator_list, *member.args.defaults]
+    else:
+        parts = [member]
+    return [
+        n for part in parts for n in ast.walk(part) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+    ]
 
 
 def _attributes(module: Module, owners: Owners, found: References) -> None:
