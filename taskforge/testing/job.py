@@ -41,7 +41,7 @@ class Variant:
     wall_s: float | None = None
     """Bound on this session, seconds; None takes that of the runner's limits."""
     test_timeout_s: float | None = None
-    """Bound on one test, seconds of CPU time and three times as many by the clock; None takes the runner's."""
+    """Bound on one test, seconds of CPU time (three times as many by the clock); None: the runner's."""
 
 
 @cache
