@@ -16,7 +16,7 @@ _NOT_FOR_TESTS = re.compile(
     r"|mkdocstrings.*|myst-parser|nbsphinx|numpydoc|pdoc3?|pydata-sphinx-theme|pallets-sphinx-themes"
     r"|rst2pdf|rst-linker|jaraco-packaging|jaraco-tidelift|pytest-cov|pytest-xdist.*|pytest-randomly"
     r"|pytest-random-order|pytest-rerunfailures|pytest-sugar|pytest-html|pytest-instafail|pytest-flake8|pytest-flakes"
-    r"|pytest-pep8|pytest-pycodestyle|pytest-pydocstyle|pytest-pylint|pytest-mypy|pytest-black.*|pytest-isort"
+    r"|pytest-pep8|pytest-pycodestyle|pytest-pydocstyle|pytest-pylint|pytest-mypy|pytest-mypy-plugins|pytest-mypy-testing|pytest-pyright|pytest-black.*|pytest-isort"
     r"|pytest-ruff|pytest-checkdocs|pytest-enabler|pytest-perf|pytest-codspeed|pytest-memray|pytest-github-actions.*"
     r"|pytest-watch(er)?|pytest-reportlog|pytest-runner|pytest-parallel|pytest-forked|pytest-picked|pytest-pretty"
     r"|pyright|basedpyright|pytype|pyre-check|ty|mypy|types-.*|ipython|ipdb|pdbpp|jupyter.*|notebook|nbstripout"

@@ -232,9 +232,6 @@ _BY_OPTION = {
     "httpserver_listen_address": "pytest-httpserver",
     "freezegun_ignore_list": "freezegun",
     "loop_scope": "pytest-asyncio",
-    "mypy_ini_file": "pytest-mypy-plugins",
-    "mypy_testing_base": "pytest-mypy-plugins",
-    "mypy_only_local_stub": "pytest-mypy-plugins",
     "docker_compose": "pytest-docker",
 }
 
