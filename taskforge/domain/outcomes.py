@@ -22,10 +22,12 @@ class SkipReason(StrEnum):
     EMPTY_REPOSITORY = "empty_repository"
     NO_PYTHON = "no_python"
     UNSAFE_SYMLINK = "unsafe_symlink"
+    UNSAFE_PATH = "unsafe_path"
     NON_UTF8_NAME = "non_utf8_name"
     LFS_POINTER = "lfs_pointer"
     TOO_LARGE = "too_large"
     CHECKSUM_MISMATCH = "checksum_mismatch"
+    BROKEN_ARCHIVE = "broken_archive"
     LICENSE_NOT_ALLOWED = "license_not_allowed"
     # environments
     NO_INTERPRETER = "no_interpreter"

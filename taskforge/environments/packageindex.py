@@ -1,12 +1,12 @@
 """Where uv finds packages inside the sandbox: the user's UV_* settings, or pip's settings translated."""
 
-import configparser
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from taskforge.pipconfig import pip_options
 
 _PASSED = (
     "SSL_CERT_FILE",
@@ -74,41 +74,13 @@ def index_settings(environ: Mapping[str, str] | None = None, home: Path | None =
     if config:
         env["UV_CONFIG_FILE"] = str(config)
     elif not any(name in env for name in _INDEX):
-        env = _translate(_pip_options(environ, home)) | env
+        env = _translate(pip_options(environ, home)) | env
     return IndexSettings(dict(sorted(env.items())), _mounts(env))
 
 
 def _uv_config(environ: Mapping[str, str], home: Path) -> Path | None:
     candidates = [environ.get("UV_CONFIG_FILE"), home / ".config/uv/uv.toml", "/etc/uv/uv.toml"]
     return next((Path(path) for path in candidates if path and Path(path).is_file()), None)
-
-
-def _pip_options(environ: Mapping[str, str], home: Path) -> dict[str, str]:
-    """Read pip's configuration in its order; the later file and at last the environment wins."""
-    files = [
-        Path(folder, "pip/pip.conf") for folder in _split(environ.get("XDG_CONFIG_DIRS") or "/etc/xdg", ":")
-    ]
-    files += [Path("/etc/pip.conf"), home / ".pip/pip.conf", home / ".config/pip/pip.conf"]
-    files.append(Path(sys.prefix, "pip.conf"))
-    named = environ.get("PIP_CONFIG_FILE")
-    if named == os.devnull:
-        files = []
-    elif named:
-        files.append(Path(named))
-    options: dict[str, str] = {}
-    for section in ("global", "install"):
-        for file in files:
-            parser = configparser.RawConfigParser()
-            try:
-                parser.read(file, encoding="utf-8")
-            except (configparser.Error, UnicodeDecodeError):
-                continue
-            if parser.has_section(section):
-                options |= {name.replace("_", "-"): value for name, value in parser.items(section) if value}
-    for name, value in environ.items():
-        if name.startswith("PIP_") and value:
-            options[name[4:].lower().replace("_", "-")] = value
-    return options
 
 
 def _translate(options: Mapping[str, str]) -> dict[str, str]:
