@@ -44,6 +44,7 @@ class _Run:
     limits: Limits
     watch: Watch
     started: float
+    channel: int
     sinks: dict[int, bytearray] = field(default_factory=dict)
     caps: dict[int, int] = field(default_factory=dict)
     ending: Ending = Ending.EXITED
@@ -93,7 +94,7 @@ def supervise(
             os.close(descriptor)
     assert process.stdout is not None
     assert process.stderr is not None
-    run = _Run(process, limits, watch, started)
+    run = _Run(process, limits, watch, started, channel)
     for descriptor, cap in (
         (process.stdout.fileno(), limits.output_bytes),
         (process.stderr.fileno(), limits.output_bytes),
@@ -214,7 +215,9 @@ def _check(run: _Run) -> None:
     use = look(run.process.pid, most=limits.processes * 4)
     pids = (*use.pids, *run.watch.extra_pids())
     run.cpu_s = max(run.cpu_s, use.cpu_s)
-    mounts = tmpfs_bytes(pids[-1], run.watch.mounts) if pids and run.watch.mounts else {}
+    # Before the first byte on the channel the process may still see the host's own mounts.
+    inside = bool(pids) and bool(run.sinks[run.channel])
+    mounts = tmpfs_bytes(pids[-1], run.watch.mounts) if inside else {}
     in_memory = sum(used for used, _ in mounts.values())
     memory = use.rss_bytes + in_memory
     run.max_rss = max(run.max_rss, use.rss_bytes)
