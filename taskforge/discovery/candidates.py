@@ -19,7 +19,7 @@ class Standards:
     """Fewest statements in the bodies of the seed."""
     run_share: float = 0.6
     """Smallest share of them that the tests run."""
-    lines: int = 4
+    lines: int = 6
     """Fewest code lines removed."""
     bystanders: float = 2.0
     """Tests that leave without running the feature, at most this many times those that run it."""

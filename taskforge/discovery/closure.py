@@ -116,7 +116,9 @@ class Planner:
                 pending += [p for p in self._parts(owner) if p not in removed and p not in pending]
             if not pending:
                 helpers, tests = self._serve(removed, tests)
-                pending = helpers
+                pending = helpers or self._emptied(removed)
+        if any(self._is_called_from_outside(place) for place in self._outer(removed)):
+            return None
         edits = [edit for place in removed if "::" in place for edit in self._delete_definitions(place)]
         edits += cuts
         return self._plan(Mode.DELETE, kind, tuple(removed), edits, tests, cuts, dependents)
@@ -247,6 +249,26 @@ class Planner:
     def _is_loose(self, reference: Reference, helpers: list[str]) -> bool:
         return reference.kind in {ReferenceKind.IMPORT, ReferenceKind.EXPORT} and not self._inside(
             reference, helpers
+        )
+
+    def _emptied(self, removed: list[str]) -> list[str]:
+        """Modules of which nothing would be left."""
+        known = set(removed)
+        found = []
+        for path in sorted({place.partition("::")[0] for place in removed} - known):
+            module, names = self.graph.modules[path], self.graph.index.namespaces[path].definitions
+            if not module.is_package and all(f"{path}::{name}" in known for name in names):
+                found.append(path)
+        return found
+
+    def _is_called_from_outside(self, place: str) -> bool:
+        """True for what runs while the package is imported though no code of ours names it (a protocol)."""
+        if "::" not in place or not self.graph.is_imported(place):
+            return False
+        return not any(
+            reference.kind in {ReferenceKind.NAME, ReferenceKind.STRING}
+            for reference in self.graph.references.to.get(place, ())
+            if not self.graph.modules[reference.path].is_test
         )
 
     def _delete_definitions(self, place: str) -> list[Edit]:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from taskforge.discovery.graph import Graph
+from taskforge.discovery.release import cut_span
 from taskforge.domain.feature import Edit, EditKind
 from taskforge.languages.python.modules import Module
 
@@ -36,7 +37,7 @@ def _leaves_orphans(module: Module, function: ast.AST, cuts: Sequence[Edit]) -> 
     spans = [cut.span for cut in cuts]
     taken: set[str] = set()
     for node in ast.walk(function):
-        if isinstance(node, ast.expr | ast.stmt | ast.ExceptHandler) and module.span(node) in spans:
+        if isinstance(node, ast.expr | ast.stmt | ast.ExceptHandler) and cut_span(module, node) in spans:
             taken |= _reads(_cut_part(node))
     cut_nodes = {id(n) for root in _cut_roots(module, function, cuts) for n in ast.walk(root)}
     rest = {
@@ -51,7 +52,7 @@ def _leaves_orphans(module: Module, function: ast.AST, cuts: Sequence[Edit]) -> 
 def _cut_roots(module: Module, function: ast.AST, cuts: Sequence[Edit]) -> Iterator[ast.AST]:
     spans = [cut.span for cut in cuts]
     for node in ast.walk(function):
-        if isinstance(node, ast.expr | ast.stmt | ast.ExceptHandler) and module.span(node) in spans:
+        if isinstance(node, ast.expr | ast.stmt | ast.ExceptHandler) and cut_span(module, node) in spans:
             yield from _cut_part(node)
 
 

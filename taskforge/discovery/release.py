@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from taskforge.discovery.graph import Graph
-from taskforge.domain.feature import Edit, EditKind, FeatureKind
+from taskforge.domain.feature import Edit, EditKind, FeatureKind, Span
 from taskforge.languages.python.modules import Module
 from taskforge.languages.python.references import Reference, ReferenceKind
 
@@ -85,7 +85,16 @@ def _in_symbol(
 
 def _cut(module: Module, node: ast.AST, kind: EditKind, reference: Reference) -> Cut:
     name = reference.target.name or reference.target.path
-    return Cut(Edit(module.path, module.span(node), kind, name))
+    return Cut(Edit(module.path, cut_span(module, node), kind, name))
+
+
+def cut_span(module: Module, node: ast.AST) -> Span:
+    """The span of what an edit of this node takes out: of an `if` its test and its arm, not its `else`."""
+    span = module.span(node)
+    if isinstance(node, ast.If):
+        last = module.span(node.body[-1])
+        return Span(span.line, span.column, last.end_line, last.end_column)
+    return span
 
 
 def _element(module: Module, node: ast.AST, ancestors: list[ast.AST]) -> ast.AST | None:

@@ -41,11 +41,11 @@ class EditKind(StrEnum):
     DELETE_ALIAS = "delete_alias"
     """One `name [as other]` of an import statement; the statement goes when nothing is left."""
     DELETE_ELEMENT = "delete_element"
-    """One element of a list, tuple, set, dict display (the key's span), call argument, base class or
-    decorator; commas, comments on its line and blank lines stay tidy."""
+    """One element of a list, tuple, set or dict display (the key's span); commas, comments and blank lines
+    stay tidy."""
     DELETE_BRANCH = "delete_branch"
-    """One `if`/`elif`/`else` arm (span of its suite's owner), `except` handler or `case`: gone with its
-    test; an `if` that loses its only arm goes, or is replaced by its `else` body."""
+    """One `if` or `elif` with its arm (the span ends with the arm, before any `else`), or one `except`
+    handler: gone with its test; what the `else` holds takes its place."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
