@@ -12,20 +12,25 @@ from typing import Any
 
 import pytest
 
-from tests.pipelines.test_generate import REPOSITORY, fingerprints
+from tests.pipelines.conftest import PER_REPOSITORY, REPOSITORY, Whole, fingerprints
 
 pytestmark = [pytest.mark.ray, pytest.mark.network]
 
+LONGEST_S = 20.0
+"""Of this many seconds one is drawn at which the driver is killed."""
 COMMAND = (sys.executable, "-P", "-c", "from taskforge.cli.main import run; run()")
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
 def start(cache: Path, corpus: Path, *, workers: int, folder: Path | None = None) -> subprocess.Popen[str]:
-    options = ("--corpus", str(corpus), "--per-repo", "3", "--workers", str(workers), "--json")
+    options = (
+        "--corpus",
+        str(corpus),
+        "--per-repo",
+        str(PER_REPOSITORY),
+        "--workers",
+        str(workers),
+        "--json",
+    )
     return subprocess.Popen(
         [*COMMAND, "generate", str(REPOSITORY), *options],
         env={**os.environ, "TASKFORGE_CACHE": str(cache)},
@@ -45,25 +50,21 @@ def finish(process: subprocess.Popen[str]) -> dict[str, Any]:
     return dict(events[-1])
 
 
-@pytest.fixture(scope="module")
-def whole(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], float]:
-    """Fingerprints and seconds of an uninterrupted run with two workers, started inside the repository."""
-    corpus = tmp_path_factory.mktemp("whole") / "corpus"
-    started = time.monotonic()
-    summary = finish(start(cache, corpus, workers=2, folder=REPOSITORY))
-    assert summary["accepted"] == 3
+@pytest.mark.slow
+def test_two_workers_started_inside_the_repository(cache: Path, whole: Whole, tmp_path: Path) -> None:
+    summary = finish(start(cache, tmp_path / "corpus", workers=2, folder=REPOSITORY))
+    assert summary["accepted"] == PER_REPOSITORY
     assert summary["cpu_s"] > 3 * summary["per_repository"]["hostowner"]["suite_cpu_s"]
-    assert not [name for name in os.listdir("/tmp") if name == f"taskforge-{os.getpid()}"]
-    return fingerprints(corpus), time.monotonic() - started
+    assert fingerprints(tmp_path / "corpus") == fingerprints(whole.corpus)
 
 
-def test_one_worker_makes_the_same_tasks_as_two(
-    cache: Path, whole: tuple[dict[str, str], float], tmp_path: Path
-) -> None:
+@pytest.mark.slow
+def test_one_worker_makes_the_same_tasks_as_two(cache: Path, whole: Whole, tmp_path: Path) -> None:
     finish(start(cache, tmp_path / "corpus", workers=1))
-    assert fingerprints(tmp_path / "corpus") == whole[0]
+    assert fingerprints(tmp_path / "corpus") == fingerprints(whole.corpus)
 
 
+@pytest.mark.slow
 def test_interrupted_run_says_how_to_go_on(cache: Path, tmp_path: Path) -> None:
     process = start(cache, tmp_path / "corpus", workers=1)
     assert process.stdout is not None
@@ -79,15 +80,15 @@ def test_interrupted_run_says_how_to_go_on(cache: Path, tmp_path: Path) -> None:
     [(0, 1), pytest.param(1, 4, marks=pytest.mark.slow), pytest.param(2, 4, marks=pytest.mark.slow)],
 )
 def test_driver_killed_at_random_moments_goes_on(
-    cache: Path, whole: tuple[dict[str, str], float], tmp_path: Path, seed: int, kills: int
+    cache: Path, whole: Whole, tmp_path: Path, seed: int, kills: int
 ) -> None:
     random = Random(seed)
     corpus = tmp_path / "corpus"
     for _ in range(kills):
         process = start(cache, corpus, workers=2)
-        time.sleep(random.uniform(0.5, whole[1]))
+        time.sleep(random.uniform(0.5, LONGEST_S))
         process.kill()
         process.communicate()
     summary = finish(start(cache, corpus, workers=2))
-    assert summary["accepted"] == 3
-    assert fingerprints(corpus) == whole[0]
+    assert summary["accepted"] == PER_REPOSITORY
+    assert fingerprints(corpus) == fingerprints(whole.corpus)
