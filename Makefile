@@ -54,7 +54,7 @@ $(STAMP): pyproject.toml constraints.txt
 		rm -rf $(VENV); "$$(./scripts/find-python)" -m venv $(VENV); \
 	fi
 	cp constraints.txt $(VENV)/constraints.txt
-	if ! $(BIN)/python -m pip install -q -c $(VENV)/constraints.txt torch; then \
+	if ! $(BIN)/python -m pip install -q --no-compile -c $(VENV)/constraints.txt torch; then \
 		echo "the pinned build of torch is not to be had here; another one will do"; \
 		sed -i '/^torch==/d' $(VENV)/constraints.txt; \
 	fi
