@@ -124,7 +124,8 @@ class NamespacesSandbox:
             yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
         for inside, descriptor in files.items():
             yield from ("--ro-bind-data", str(descriptor), inside)
-        yield from ("--proc", "/proc", "--dev", "/dev")
+        # Sysctls are the kernel's own: where the host's user is root, the mapped user owns them.
+        yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
         for place in IN_MEMORY:
             yield from ("--size", str(limits.disk_bytes), "--tmpfs", place)
         if command.network:
