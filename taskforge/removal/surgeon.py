@@ -11,9 +11,9 @@ from taskforge.domain.agent import Repository
 from taskforge.domain.feature import Edit, Feature
 from taskforge.domain.outcomes import Done, Outcome, Skipped, SkipReason
 from taskforge.domain.removal import Removal
-from taskforge.languages.python.edits import apply_edits, is_empty_module
-from taskforge.languages.python.layout import EditError
 from taskforge.languages.python.modules import Module
+from taskforge.languages.python.surgery.operation import apply_edits, is_empty_module
+from taskforge.languages.python.surgery.source import EditError
 from taskforge.languages.python.testsplit import dangling, split_tests
 from taskforge.languages.python.unused import unused_imports
 

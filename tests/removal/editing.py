@@ -9,7 +9,7 @@ import pytest
 
 from taskforge.domain.feature import Edit, EditKind, Span
 from taskforge.languages.python.modules import Module
-from taskforge.removal.edits import apply_edits
+from taskforge.languages.python.surgery.operation import apply_edits
 
 
 @dataclass(frozen=True)

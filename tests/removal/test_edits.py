@@ -3,7 +3,8 @@
 import pytest
 
 from taskforge.domain.feature import Edit, EditKind, Span
-from taskforge.removal.edits import EditError, apply_edits, is_empty_module
+from taskforge.languages.python.surgery.operation import apply_edits, is_empty_module
+from taskforge.languages.python.surgery.source import EditError
 from tests.removal.editing import edit
 
 
