@@ -4,6 +4,7 @@ Nothing in here knows Ray or the store. A worker never has a repository's tree a
 never imports anything of it; foreign code runs in the sandbox only.
 """
 
+import gc
 import os
 import shutil
 import tempfile
@@ -48,7 +49,7 @@ from taskforge.sources import fetch, read_tree, write_tree
 from taskforge.testing.archive import dump_baseline, load_baseline
 from taskforge.testing.run import TestRunner
 from taskforge.testing.stability import measure_baseline
-from taskforge.verification import hide_more, task_of, tests_to_hide, verify
+from taskforge.verification import hide_more, task_of, blocking_tests, verify
 
 LINK = 0o120000
 """Mode of a symbolic link in a tree."""
@@ -71,6 +72,9 @@ class Workshop:
 
     def __init__(self, cache: Path, sandbox: SandboxSettings, resolve: Callable[[Any], Any]) -> None:
         adopt_orphans()
+        # Syntax trees are millions of small objects that live long; collecting cycles among them after every
+        # few hundred new ones costs more than the work itself.
+        gc.set_threshold(100_000, 50, 100)
         self._cache = cache
         self._settings = sandbox
         self._resolve = resolve
@@ -169,7 +173,7 @@ class Workshop:
         self, bench: Bench, agent: RemovalAgent, job: AttemptJob, skipped: Skipped
     ) -> Outcome[Draft] | None:
         """Try once more with the tests hidden that stood in the way; None where that is no help."""
-        tests = tests_to_hide(skipped)
+        tests = blocking_tests(skipped)
         feature = hide_more(job.feature, tests, bench.repository.baseline) if tests else None
         removal = agent.remove(bench.repository, feature) if feature is not None else None
         return self._verify(bench, removal.value, job.seed) if isinstance(removal, Done) else None
