@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import ray
-from ray.exceptions import RayError
+from ray.exceptions import RayError, RayTaskError
 
 from pipelines.jobs import Job, Report
 from pipelines.processes import descendants, processes
@@ -176,6 +176,10 @@ class RayPool:
         worker = self._running.pop(ref)
         try:
             report: Report = ray.get(ref)
+        except RayTaskError as error:
+            # The workshop reports faults of its jobs itself: this one kept it from being set up.
+            failed = Failed(Boundary.INTERNAL, f"{error.traceback_str}\n{error.cause!r}")
+            return worker, Report(failed, 0.0, 0.0)
         except RayError as error:
             with contextlib.suppress(Exception):
                 ray.kill(self._actors[worker])
