@@ -8,6 +8,7 @@ a folder of its own; a reaper process sees to it that nothing stays when the dri
 import contextlib
 import logging
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,9 @@ from taskforge import __version__
 from taskforge.domain.errors import Boundary, UsageError
 from taskforge.domain.outcomes import Failed
 from taskforge.settings import PipelineSettings, SandboxSettings
+
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Pool(Protocol):
@@ -178,7 +182,7 @@ class RayPool:
             report: Report = ray.get(ref)
         except RayTaskError as error:
             # The workshop reports faults of its jobs itself: this one kept it from being set up.
-            failed = Failed(Boundary.INTERNAL, f"{error.traceback_str}\n{error.cause!r}")
+            failed = Failed(Boundary.INTERNAL, _COLOURS.sub("", str(error)))
             return worker, Report(failed, 0.0, 0.0)
         except RayError as error:
             with contextlib.suppress(Exception):
