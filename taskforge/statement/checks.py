@@ -1,29 +1,18 @@
 """What a statement must not hold (the removed code) and must hold (all that hidden tests rely on)."""
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
+from taskforge.statement import parsed
 from taskforge.statement.expectations import Message, plain_text
 
 RUN = 8
 """So many tokens of a removed body in a row are a leak."""
 SPACE = re.compile(r"\s+")
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-IGNORED = frozenset(
-    {
-        tokenize.COMMENT,
-        tokenize.NL,
-        tokenize.NEWLINE,
-        tokenize.INDENT,
-        tokenize.DEDENT,
-        tokenize.ENCODING,
-        tokenize.ENDMARKER,
-    }
-)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -82,18 +71,11 @@ def missing_signatures(statement: str, signatures: Iterable[str]) -> tuple[str, 
 
 def _bodies(before: str, after: str | None) -> Iterator[list[str]]:
     """Runs of tokens on removed lines, cut where lines that do not count lie between."""
-    gone = _gone_lines(before, after)
-    try:
-        counted = gone - _uncounted(ast.parse(before))
-        tokens = list(tokenize.generate_tokens(io.StringIO(before).readline))
-    except (SyntaxError, ValueError, tokenize.TokenError, RecursionError):
-        return
+    counted = _gone_lines(before, after) - _uncounted(before)
     run: list[str] = []
-    for token in tokens:
-        if token.type in IGNORED:
-            continue
-        if token.start[0] in counted:
-            run.append(token.string)
+    for line, token in parsed.tokens(before):
+        if line in counted:
+            run.append(token)
         elif run:
             yield run
             run = []
@@ -125,10 +107,12 @@ def removed_ranges(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, in
     ]
 
 
-def _uncounted(tree: ast.Module) -> set[int]:
+@lru_cache(parsed.KEPT)
+def _uncounted(text: str) -> frozenset[int]:
     """Lines of docstrings, headers, imports and `__all__`."""
+    tree = parsed.tree(text)
     lines: set[int] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, Function | ast.ClassDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             lines |= set(range(first, max(node.lineno + 1, node.body[0].lineno)))
@@ -142,4 +126,4 @@ def _uncounted(tree: ast.Module) -> set[int]:
             and "__all__" in ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
         ):
             lines |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return lines
+    return frozenset(lines)

@@ -2,7 +2,7 @@
 
 import ast
 import doctest
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 EQUALITIES = frozenset(
@@ -40,31 +40,39 @@ def from_docstring(docstring: str, name: str) -> list[Example]:
     return found
 
 
-def from_tests(nodes: Iterable[ast.AST]) -> dict[str, list[Example]]:
-    """Return the plain equalities that tests assert, by the name of the called function, each once."""
+def from_tests(checks: Iterable[ast.AST]) -> dict[str, list[Example]]:
+    """Return the plain equalities among checks of tests, by the name of the called function, each once."""
     found: dict[str, list[Example]] = {}
-    for node in nodes:
-        for left, right in _equalities(node):
-            for call, value in ((left, right), (right, left)):
-                name = _called(call)
-                if name and (examples := _example(call, value, name)):
-                    found.setdefault(name, []).extend(examples)
+    for node in checks:
+        sides = _sides(node) if is_equality(node) else None
+        for call, value in (sides, sides[::-1]) if sides is not None else ():
+            name = _called(call)
+            if name and (examples := _example(call, value, name)):
+                found.setdefault(name, []).extend(examples)
     return {name: list(dict.fromkeys(examples)) for name, examples in found.items()}
 
 
-def _equalities(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare):
-            test = node.test
-            if len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.Is):
-                yield test.left, test.comparators[0]
-        elif (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in EQUALITIES
-            and len(node.args) >= 2
-        ):
-            yield node.args[0], node.args[1]
+def is_equality(node: ast.AST) -> bool:
+    """Return whether a node asserts that two things are equal."""
+    if isinstance(node, ast.Assert):
+        test = node.test
+        return (
+            isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.Is)
+        )
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in EQUALITIES
+        and len(node.args) >= 2
+    )
+
+
+def _sides(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare):
+        return node.test.left, node.test.comparators[0]
+    if isinstance(node, ast.Call) and len(node.args) >= 2:
+        return node.args[0], node.args[1]
+    return None
 
 
 def _unwrapped(call: ast.expr) -> ast.expr:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from taskforge.languages.python.modules import Module
+from taskforge.statement.examples import is_equality
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 DOTTED = re.compile(r"[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*)?")
@@ -38,8 +39,8 @@ class Expectations:
     messages: tuple[Message, ...]
     strings: tuple[str, ...]
     """All string literals, in order, each once."""
-    nodes: tuple[ast.AST, ...]
-    """Statements of the hidden parts."""
+    checks: tuple[ast.AST, ...]
+    """Their assert statements and calls of methods such as `assertEqual`."""
     titles: tuple[str, ...]
     """What each hidden test is about: its name in words, or the first line of its docstring."""
 
@@ -76,7 +77,8 @@ def expectations(
     `modules` are the original test files, `start` their texts in the start tree, `shown` the names of the
     hidden test functions (qualified, without parameters).
     """
-    nodes: list[ast.AST] = []
+    nodes: list[ast.stmt] = []
+    checks: list[ast.AST] = []
     titles: list[str] = []
     for path, module in sorted(modules.items()):
         parts = hidden_parts(module, start.get(path))
@@ -91,9 +93,22 @@ def expectations(
             if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
                 strings.setdefault(inner.value)
             messages |= dict.fromkeys(_messages(inner))
+            if isinstance(inner, ast.Assert | ast.Call) and is_equality(inner):
+                checks.append(inner)
     return Expectations(
-        frozenset(names), tuple(messages), tuple(strings), tuple(nodes), tuple(dict.fromkeys(titles))
+        frozenset(names), tuple(messages), tuple(strings), tuple(checks), tuple(dict.fromkeys(titles))
     )
+
+
+def equalities(modules: Mapping[str, Module], start: Mapping[str, str | None]) -> list[ast.AST]:
+    """Return the checks for equality in the hidden parts of test files, as `expectations` does."""
+    return [
+        node
+        for path, module in sorted(modules.items())
+        for part in hidden_parts(module, start.get(path))
+        for node in ast.walk(part)
+        if is_equality(node)
+    ]
 
 
 def plain_text(message: Message) -> str:

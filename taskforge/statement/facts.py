@@ -1,6 +1,5 @@
 """All that the writer may know of a task, and what the statement has to hold to be complete."""
 
-import ast
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,14 +8,13 @@ from functools import cached_property
 from taskforge.domain.agent import Repository
 from taskforge.domain.feature import FeatureKind
 from taskforge.domain.removal import Removal
-from taskforge.languages.python.index import Index
-from taskforge.languages.python.modules import Module, load_modules
+from taskforge.statement import parsed
 from taskforge.statement.documents import paragraphs
+from taskforge.statement.examples import Example, from_tests
 from taskforge.statement.expectations import Expectations, Message, expectations, plain_text
 from taskforge.statement.surroundings import Surroundings, surroundings
 from taskforge.statement.symbols import SymbolFact, describe
 
-WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 SHORTEST_TEXT = 3
 LONGEST_TEXT = 300
 
@@ -38,20 +36,23 @@ class Facts:
     """Other string literals that both the removed code and the hidden tests hold, and the start tree not."""
     prose: tuple[str, ...]
     """Paragraphs of README and documentation."""
+    examples: Mapping[str, list[Example]]
+    """Plain equalities that the hidden tests assert, by the name of the called function."""
 
 
 def gather(repository: Repository, removal: Removal) -> Facts:
     """Return the facts of a removal. Pure; reads changed files and looks names up in the others."""
     tree = _StartTree(repository, removal)
     originals = {path: repository.files[path] for path in removal.source_files if path in repository.files}
-    index = Index(_modules(repository, originals))
+    roots = repository.environment.recipe.import_roots
+    indexes = {path: parsed.index(path, content, roots) for path, content in originals.items()}
     test_files = {path: repository.files[path] for path in removal.test_files if path in repository.files}
-    tests = _modules(repository, test_files)
+    tests = {path: m for path, c in test_files.items() if (m := parsed.module(path, c, roots)) is not None}
     shown = {repository.baseline.locations.get(t, ("", t.partition("::")[2]))[1] for t in removal.hidden}
     expected = expectations(tests, removal.test_files, frozenset(name.partition("[")[0] for name in shown))
     gone = _gone_words(originals, removal)
     names = tuple(sorted(tree.absent_words(expected.names & gone)))
-    literals = _gone_literals(index, removal)
+    literals = _gone_literals(originals, removal)
     messages = tuple(m for m in expected.messages if _counts(m, literals) and tree.lacks_text(plain_text(m)))
     told = " ".join(m.text for m in messages)
     texts = tuple(
@@ -64,23 +65,14 @@ def gather(repository: Repository, removal: Removal) -> Facts:
     )
     return Facts(
         removal=removal,
-        symbols=describe(index, removal.symbols),
-        surroundings=surroundings(index, removal),
+        symbols=describe(indexes, removal.symbols),
+        surroundings=surroundings(indexes, removal),
         expected=expected,
         needed_names=names,
         needed_messages=messages,
         texts=texts,
         prose=paragraphs(repository.files),
-    )
-
-
-def _modules(repository: Repository, files: Mapping[str, bytes]) -> dict[str, Module]:
-    recipe = repository.environment.recipe
-    return load_modules(
-        files,
-        import_roots=recipe.import_roots,
-        package_paths=(*recipe.package_paths, *files),
-        test_files=frozenset(),
+        examples=from_tests(expected.checks),
     )
 
 
@@ -99,7 +91,7 @@ class _StartTree:
                 break
             possible = {word for word in left if word in content}
             if possible:
-                left -= possible & set(WORD.findall(content))
+                left -= possible & parsed.words(content)
         return frozenset(word.decode() for word in left)
 
     def lacks_text(self, text: str) -> bool:
@@ -119,7 +111,7 @@ class _StartTree:
 def _gone_words(originals: Mapping[str, bytes], removal: Removal) -> frozenset[str]:
     gone: set[bytes] = set()
     for path, content in originals.items():
-        gone |= set(WORD.findall(content)) - set(WORD.findall((removal.source_files[path] or "").encode()))
+        gone |= parsed.words(content) - parsed.words((removal.source_files[path] or "").encode())
         gone |= (
             {part.encode() for part in re.split(r"[/.]", path)}
             if removal.source_files[path] is None
@@ -128,32 +120,15 @@ def _gone_words(originals: Mapping[str, bytes], removal: Removal) -> frozenset[s
     return frozenset(word.decode() for word in gone)
 
 
-def _gone_literals(index: Index, removal: Removal) -> tuple[str, ...]:
+def _gone_literals(originals: Mapping[str, bytes], removal: Removal) -> tuple[str, ...]:
     """String literals (plain parts of f-strings too) of the changed files that their new texts lack."""
     found: dict[str, None] = {}
-    for path, module in index.modules.items():
-        text = removal.source_files[path]
-        try:
-            kept = set(_literals(ast.parse(text or "")))
-        except (SyntaxError, ValueError):
-            kept = set()
-        found |= {literal: None for literal in _literals(module.tree) if literal not in kept}
+    for path, content in sorted(originals.items()):
+        if path.endswith(".py"):
+            kept = set(parsed.literals(removal.source_files[path] or ""))
+            old = parsed.literals(content.decode("utf-8", "replace"))
+            found |= {literal: None for literal in old if literal not in kept}
     return tuple(found)
-
-
-def _literals(tree: ast.Module) -> list[str]:
-    documentation = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
-    }
-    return [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation
-    ]
 
 
 def _counts(message: Message, literals: Iterable[str]) -> bool:

@@ -6,7 +6,7 @@ from taskforge.domain.feature import FeatureKind, Mode
 from taskforge.statement import docstrings
 from taskforge.statement.docstrings import Block
 from taskforge.statement.documents import mentions
-from taskforge.statement.examples import from_tests
+from taskforge.statement.examples import Example
 from taskforge.statement.facts import Facts
 from taskforge.statement.phrases import Voice, code, listed, plural, sentence
 from taskforge.statement.symbols import SymbolFact, is_dunder, words_of
@@ -106,11 +106,11 @@ def checked(facts: Facts, shown: Sequence[SymbolFact], voice: Voice) -> Iterator
     terse = [f for f in shown if f.name and len(f.docstring) < TERSE and not f.fields]
     if not terse:
         return
-    known = from_tests(facts.expected.nodes)
-    examples = []
+    known = facts.examples
+    examples: list[Example] = []
     for fact in terse:
         if fact.kind is FeatureKind.FUNCTION or fact.owner:
-            examples += known.get(fact.short, [])[:MOST_EXAMPLES]
+            examples += known.get(fact.short, ())[:MOST_EXAMPLES]
     if examples:
         yield Block(f"## {voice.choose('examples', ['Examples', 'For example'])}")
         lines = "\n".join(e.text for e in examples[: 4 * MOST_EXAMPLES])

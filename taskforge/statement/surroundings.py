@@ -1,12 +1,13 @@
 """How the code that stays was tied to what is gone: exports, re-exports, tables, and callers."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from taskforge.domain.removal import Removal
 from taskforge.languages.python.index import Index
-from taskforge.languages.python.modules import Module, load_modules
+from taskforge.languages.python.modules import Module
+from taskforge.statement import parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +45,16 @@ class Surroundings:
     """Paths of files that are wholly absent."""
 
 
-def surroundings(index: Index, removal: Removal) -> Surroundings:
-    """Compare the changed files before and after."""
-    after = load_modules(
-        {path: text.encode() for path, text in removal.source_files.items() if text is not None},
-        import_roots=(),
-        package_paths=tuple(removal.source_files),
-    )
-    new_index = Index(after)
+def surroundings(indexes: Mapping[str, Index], removal: Removal) -> Surroundings:
+    """Compare the changed files before (path -> index of the file) and after."""
     short = {place.partition("::")[2] for place in removal.symbols}
     exports, imports, callers = [], [], []
-    for path, module in index.modules.items():
-        new = after.get(path)
+    for path, index in sorted(indexes.items()):
+        module, text = index.modules.get(path), removal.source_files[path]
+        if module is None:
+            continue
+        new_index = parsed.index(path, (text or "").encode(), ())
+        new = new_index.modules.get(path) if text is not None else None
         ours = {p.partition("::")[2] for p in removal.symbols if p.startswith(f"{path}::")}
         lost = _exported(index, path) - (_exported(new_index, path) if new is not None else set())
         if lost:
@@ -63,7 +62,7 @@ def surroundings(index: Index, removal: Removal) -> Surroundings:
         before = index.namespaces[path].imports
         still = new_index.namespaces[path].imports if new is not None else {}
         gone = [name for name in before if name not in still and (before[name][1] or name) in short]
-        if gone and path not in {p for p in removal.source_files if removal.source_files[p] is None}:
+        if gone and text is not None:
             imports.append(Tie(module.dotted, path, tuple(sorted(gone))))
         if new is not None:
             callers += _callers(module, new, ours)
@@ -81,12 +80,17 @@ def _callers(before: Module, after: Module, removed: set[str]) -> list[Caller]:
     for name, node in old.items():
         if name in removed or name not in new or name.partition(".")[0] in removed:
             continue
-        if ast.dump(node) == ast.dump(new[name]):
+        if _segment(before, node) == _segment(after, new[name]):
             continue
         keys = _elements(node) - _elements(new[name])
         is_table = isinstance(node, ast.Assign | ast.AnnAssign)
         found.append(Caller(before.path, before.dotted, name, tuple(sorted(keys)), is_table))
     return found
+
+
+def _segment(module: Module, node: ast.stmt) -> list[str]:
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    return module.lines[first - 1 : node.end_lineno]
 
 
 def _named(module: Module) -> dict[str, ast.stmt]:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskforge.domain.feature import FeatureKind, Mode
@@ -64,12 +64,12 @@ def is_dunder(name: str) -> bool:
     return len(name) > 4 and name.startswith("__") and name.endswith("__")
 
 
-def describe(index: Index, places: Sequence[str]) -> tuple[SymbolFact, ...]:
-    """Return the facts of the symbols that the index knows, in the given order.
+def describe(indexes: Mapping[str, Index], places: Sequence[str]) -> tuple[SymbolFact, ...]:
+    """Return the facts of the symbols that the indexes (path -> index of the file) know, in the given order.
 
     Methods of classes that are listed follow their class; a symbol without a definition is left out.
     """
-    found = [fact for place in dict.fromkeys(places) if (fact := _describe(index, place)) is not None]
+    found = [fact for place in dict.fromkeys(places) if (fact := _describe(indexes, place)) is not None]
     return tuple(found)
 
 
@@ -129,10 +129,11 @@ def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
     return f"{text} = {ast.unparse(default)}" if argument.annotation else f"{text}={ast.unparse(default)}"
 
 
-def _describe(index: Index, place: str) -> SymbolFact | None:
+def _describe(indexes: Mapping[str, Index], place: str) -> SymbolFact | None:
     path, _, name = place.partition("::")
-    module = index.modules.get(path)
-    if module is None:
+    index = indexes.get(path)
+    module = index.modules.get(path) if index is not None else None
+    if index is None or module is None:
         return None
     if not name:
         text = ast.get_docstring(module.tree) or ""

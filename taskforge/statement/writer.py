@@ -1,6 +1,6 @@
 """Writes the statement of a task from its facts: a page as a maintainer would file it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskforge.domain.agent import Repository
@@ -9,6 +9,7 @@ from taskforge.domain.removal import Removal
 from taskforge.statement import sections
 from taskforge.statement.checks import Leaks, missing_messages, missing_names, missing_signatures
 from taskforge.statement.docstrings import Block
+from taskforge.statement.examples import Example
 from taskforge.statement.facts import Facts, gather
 from taskforge.statement.phrases import Voice, code, listed
 from taskforge.statement.symbols import SymbolFact
@@ -28,6 +29,8 @@ class Statement:
     needed_names: tuple[str, ...]
     needed_messages: tuple[str, ...]
     signatures: int
+    examples: Mapping[str, list[Example]]
+    """Plain equalities that the hidden tests assert, by the name of the called function."""
 
 
 def write_statement(repository: Repository, removal: Removal) -> Statement:
@@ -51,6 +54,7 @@ def write_statement(repository: Repository, removal: Removal) -> Statement:
         needed_names=facts.needed_names,
         needed_messages=tuple(dict.fromkeys(m.text for m in messages)),
         signatures=len(signatures),
+        examples=facts.examples,
     )
 
 

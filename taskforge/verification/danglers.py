@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from taskforge.domain.agent import Repository
 from taskforge.domain.removal import Removal
+from taskforge.statement import parsed
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -27,18 +27,17 @@ class Gone:
         return frozenset(word.encode() for word in found.union(*self.names.values()))
 
 
-def gone_names(repository: Repository, removal: Removal) -> Gone:
+def gone_names(files: Mapping[str, bytes], roots: tuple[str, ...], removal: Removal) -> Gone:
     """Return the modules and module-level names that the start tree lacks."""
     gone = Gone()
-    roots = repository.environment.recipe.import_roots
     for path, text in removal.source_files.items():
-        if not path.endswith(".py") or path not in repository.files:
+        if not path.endswith(".py") or path not in files:
             continue
         dotted = dotted_name(path, roots)
         if text is None:
             gone.modules.add(dotted)
             continue
-        before = _parsed(repository.files[path])
+        before = _parsed(files[path])
         after = _parsed(text.encode())
         if before is not None and after is not None:
             lost = bindings(before) - bindings(after)
@@ -47,19 +46,22 @@ def gone_names(repository: Repository, removal: Removal) -> Gone:
     return gone
 
 
-def dangling(repository: Repository, removal: Removal) -> list[tuple[str, str]]:
-    """Return (file, what it names) for each reference in the start tree to what is gone, sorted."""
-    gone = gone_names(repository, removal)
-    _spread_stars(repository, removal, gone)
+def dangling(files: Mapping[str, bytes], roots: tuple[str, ...], removal: Removal) -> list[tuple[str, str]]:
+    """Return (file, what it names) for each reference in the start tree to what is gone, sorted.
+
+    `files` are those of the snapshot, `roots` the import roots.
+    """
+    gone = gone_names(files, roots, removal)
+    _spread_stars(files, roots, removal, gone)
     if not gone.modules and not gone.names:
         return []
     words = gone.words
     found = set()
-    for path, content in _start_files(repository, removal):
+    for path, content in _start_files(files, removal):
         if path.endswith((".py", ".pyi")) and any(word in content for word in words):
             tree = _parsed(content)
             if tree is not None:
-                dotted = dotted_name(path, repository.environment.recipe.import_roots)
+                dotted = dotted_name(path, roots)
                 is_package = PurePosixPath(path).stem == "__init__"
                 found |= {(path, what) for what in _references(tree, dotted, gone, is_package=is_package)}
     return sorted(found)
@@ -96,21 +98,20 @@ def bindings(tree: ast.Module) -> set[str]:
     return found - {"*"}
 
 
-def _start_files(repository: Repository, removal: Removal) -> Iterator[tuple[str, bytes]]:
+def _start_files(files: Mapping[str, bytes], removal: Removal) -> Iterator[tuple[str, bytes]]:
     overlay = removal.overlay
-    for path in sorted(repository.files.keys() | overlay.keys()):
+    for path in sorted(files.keys() | overlay.keys()):
         if path in overlay:
             text = overlay[path]
             if text is not None:
                 yield path, text.encode()
         else:
-            yield path, repository.files[path]
+            yield path, files[path]
 
 
-def _spread_stars(repository: Repository, removal: Removal, gone: Gone) -> None:
+def _spread_stars(files: Mapping[str, bytes], roots: tuple[str, ...], removal: Removal, gone: Gone) -> None:
     """A module that imports `*` from one that lost names has lost them too."""
-    roots = repository.environment.recipe.import_roots
-    for path, content in _start_files(repository, removal) if gone.names else ():
+    for path, content in _start_files(files, removal) if gone.names else ():
         if not path.endswith("__init__.py") or b"import *" not in content:
             continue
         tree = _parsed(content)
@@ -126,10 +127,7 @@ def _spread_stars(repository: Repository, removal: Removal, gone: Gone) -> None:
 
 
 def _parsed(content: bytes) -> ast.Module | None:
-    try:
-        return ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    return parsed.tree(content.decode("utf-8", "replace"))
 
 
 def _absolute(node: ast.ImportFrom, dotted: str, *, is_package: bool) -> str:

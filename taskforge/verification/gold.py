@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from taskforge.domain.agent import Repository
 from taskforge.domain.checks import GateName, GateResult, GateStatus
 from taskforge.domain.ids import digest
 from taskforge.domain.outcomes import SkipReason
@@ -35,12 +34,12 @@ def patches_of(
     )
 
 
-def gold_gate(repository: Repository, removal: Removal) -> GateResult:
+def gold_gate(files: Mapping[str, bytes], removal: Removal, runs: int) -> GateResult:
     """Apply the gold and test patches to the start tree with git and compare with the original files.
 
-    The changed files are all that is compared: the start tree has no other difference. No test is run.
+    `files` are those of the snapshot, `runs` how often its suite was run. The changed files are all that is
+    compared: the start tree has no other difference. No test is run.
     """
-    files = repository.files
     patches = patches_of(files, removal)
     start = {path: (0o644, text.encode()) for path, text in removal.overlay.items() if text is not None}
     wanted = {path: files[path] for path in sorted(removal.overlay) if path in files}
@@ -58,7 +57,7 @@ def gold_gate(repository: Repository, removal: Removal) -> GateResult:
     evidence = {
         "files": {path: digest(content) for path, content in wanted.items()},
         "compared": "start tree with gold and test patches applied by git, against the snapshot",
-        "tests_under_gold": f"the tree equals the snapshot, whose {repository.baseline.runs} baseline runs "
+        "tests_under_gold": f"the tree equals the snapshot, whose {runs} baseline runs "
         "passed every listed test; not run again",
     }
     if detail:

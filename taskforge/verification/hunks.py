@@ -1,7 +1,7 @@
 """A removal cut into hunks at the granularity of symbols, each of which can be left in or put back alone.
 
 Adjacent removed functions are separate hunks, the several changed places of one function are one hunk, and
-all imports of a file are one.
+all imports of a file are one. A file that goes as a whole is one hunk, and so is a class.
 """
 
 import ast
@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
+from taskforge.statement import parsed
+
 
 class HunkKind(StrEnum):
     """What a hunk changes."""
 
     CODE = "code"
-    """A removed or emptied definition."""
+    """A removed or emptied definition; a whole file that goes is one."""
+    VALUE = "value"
+    """A removed assignment."""
     REFERENCE = "reference"
     """Part of a statement that stays: a branch, a table's entry, a call, a base class."""
     BOOKKEEPING = "bookkeeping"
@@ -38,7 +42,7 @@ class Hunk:
     @property
     def place(self) -> str:
         """As `pkg/mod.py::name`."""
-        return f"{self.file}::{self.name}"
+        return f"{self.file}::{self.name}" if self.name else self.file
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,7 @@ def _cut(path: str, before: str, after: str | None, found: list[Hunk]) -> list[_
         if tag == "equal":
             segments.append(_Segment(tuple(old[low:high]), tuple(new[new_low:new_high]), None))
             continue
-        pieces = list(_pieces(units, low, high))
+        pieces = _folded(old, list(_pieces(units, low, high)))
         if len(pieces) > 1 and new_high > new_low:
             heavy = min(pieces, key=lambda piece: list(HunkKind).index(piece[2].kind))
             pieces = [(low, high, heavy[2])]
@@ -163,15 +167,38 @@ def _pieces(units: list[_Unit], low: int, high: int) -> Iterator[tuple[int, int,
         low = end
 
 
+def _folded(old: list[str], pieces: list[tuple[int, int, _Unit]]) -> list[tuple[int, int, _Unit]]:
+    """Join pieces that are only blank lines and comments to the piece before, else to the one behind.
+
+    Where there is no other they are a matter of layout.
+    """
+    folded: list[tuple[int, int, _Unit]] = []
+    for low, high, unit in pieces:
+        if folded and _is_layout(old[low:high]):
+            folded[-1] = (folded[-1][0], high, folded[-1][2])
+        elif folded and _is_layout(old[folded[-1][0] : folded[-1][1]]):
+            folded[-1] = (folded[-1][0], high, unit)
+        else:
+            folded.append((low, high, unit))
+    if len(folded) == 1 and folded[0][0] < folded[0][1] and _is_layout(old[folded[0][0] : folded[0][1]]):
+        low, high, _ = folded[0]
+        return [(low, high, _Unit(high, "layout", HunkKind.BOOKKEEPING))]
+    return folded
+
+
+def _is_layout(lines: list[str]) -> bool:
+    return all(not line.strip() or line.lstrip().startswith("#") for line in lines)
+
+
 def _units(path: str, before: str, after: str | None) -> list[_Unit]:
     """What the lines of a file belong to: unit i has the lines after unit i - 1 up to its end."""
     whole = [_Unit(1 << 40, "text", HunkKind.BOOKKEEPING)]
     if not path.endswith(".py"):
         return whole
-    try:
-        tree = ast.parse(before.removeprefix("\ufeff"))
-        kept = ast.parse((after or "").removeprefix("\ufeff"))
-    except (SyntaxError, ValueError, RecursionError):
+    if after is None:
+        return [_Unit(1 << 40, "", HunkKind.CODE)]
+    tree, kept = parsed.tree(before), parsed.tree(after)
+    if tree is None or kept is None:
         return [_Unit(1 << 40, "text", HunkKind.CODE)]
     return list(_of_body(tree.body, kept.body, "")) or whole
 
@@ -187,7 +214,7 @@ def _of_body(body: list[ast.stmt], kept: list[ast.stmt], prefix: str) -> Iterato
             yield _Unit(node.body[0].lineno - 1, f"{prefix}{node.name} (header)", HunkKind.REFERENCE)
             yield from _of_body(node.body, stays.body, f"{prefix}{node.name}.")
             continue
-        if kind is HunkKind.CODE and stays is not None and not _is_stubbed(stays):
+        if kind in {HunkKind.CODE, HunkKind.VALUE} and stays is not None and not _is_stubbed(stays):
             kind = HunkKind.REFERENCE
         if position == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             name, kind = f"{prefix}docstring", HunkKind.BOOKKEEPING
@@ -208,7 +235,8 @@ def _role(node: ast.stmt, prefix: str) -> tuple[str, HunkKind]:
     if names == ["__all__"] or (names and names[0].startswith("__all__")):
         return f"{prefix}__all__", HunkKind.BOOKKEEPING
     if names:
-        return prefix + names[0], HunkKind.CODE
+        is_value = isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
+        return prefix + names[0], HunkKind.VALUE if is_value else HunkKind.CODE
     if isinstance(node, ast.Import | ast.ImportFrom):
         return f"{prefix}imports", HunkKind.BOOKKEEPING
     text = ast.unparse(node).split("\n")[0][:60]

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from taskforge.domain.agent import Repository
 from taskforge.domain.checks import GateName, GateResult, GateStatus
+from taskforge.domain.environment import EnvironmentRecipe
 from taskforge.domain.outcomes import SkipReason
 from taskforge.domain.removal import Removal
 from taskforge.verification.danglers import dangling, unresolved_entry_points
@@ -13,22 +13,22 @@ from taskforge.verification.lint import RULES, Message, lint
 SHOWN = 20
 
 
-def integrity_gate(repository: Repository, removal: Removal) -> GateResult:
+def integrity_gate(files: Mapping[str, bytes], recipe: EnvironmentRecipe, removal: Removal) -> GateResult:
     """Compare the changed files before and after, and look for imports of what is gone. Runs no foreign code.
 
+    `files` are those of the snapshot.
     Fails with NEW_LINT for a lint message that the original lacks, BREAKS_IMPORT for a file that does not
     compile, an import of what is gone or an entry point that no longer resolves. Raises TaskforgeError when
     ruff does not run.
     """
-    python = repository.environment.recipe.python
-    before = _python(repository.files, removal.overlay)
+    before = _python(files, removal.overlay)
     after = {path: text for path, text in removal.overlay.items() if text is not None and _is_python(path)}
-    messages = lint({"before": before, "after": after}, python=python)
+    messages = lint({"before": before, "after": after}, python=recipe.python)
     new = _new_messages(messages["before"], messages["after"])
     broken = sorted(path for path, text in after.items() if not _compiles(path, text, before.get(path)))
     broken += sorted({path for path, code, _ in new if code == "syntax"} - set(broken))
-    references = dangling(repository, removal)
-    entries = _lost_entry_points(repository, removal)
+    references = dangling(files, recipe.import_roots, removal)
+    entries = _lost_entry_points(files, recipe, removal)
     evidence = {
         "linter": f"ruff, rules {RULES}, syntax errors",
         "files": sorted(after),
@@ -91,12 +91,11 @@ def _compiles(path: str, text: str, before: str | None) -> bool:
     return True
 
 
-def _lost_entry_points(repository: Repository, removal: Removal) -> list[str]:
-    recipe = repository.environment.recipe
+def _lost_entry_points(files: Mapping[str, bytes], recipe: EnvironmentRecipe, removal: Removal) -> list[str]:
     if "entry_points.txt" not in recipe.metadata:
         return []
-    start = {path: content for path, content in repository.files.items() if path not in removal.overlay}
+    start = {path: content for path, content in files.items() if path not in removal.overlay}
     start |= {path: text.encode() for path, text in removal.overlay.items() if text is not None}
-    before = unresolved_entry_points(recipe.metadata, repository.files, recipe.import_roots)
+    before = unresolved_entry_points(recipe.metadata, files, recipe.import_roots)
     after = unresolved_entry_points(recipe.metadata, start, recipe.import_roots)
     return sorted(set(after) - set(before))

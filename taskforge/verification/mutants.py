@@ -6,7 +6,7 @@ look at; both would only cost time or be equivalent.
 
 import ast
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from taskforge.verification.bodies import Function, Splice, code_of, spliced
@@ -32,14 +32,33 @@ class Mutant:
 
     operator: str
     line: int
+    column: int
     text: str
+
+    @property
+    def place(self) -> str:
+        """What was done where, as `flip comparison at 12:8`."""
+        return f"{self.operator} at {self.line}:{self.column}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
     operator: str
-    line: int
-    splice: Splice
+    node: ast.stmt | ast.expr
+    write: Callable[[], str]
+    """Gives the source that takes the node's place."""
+
+    @property
+    def line(self) -> int:
+        """Where the fault is."""
+        return self.node.lineno
+
+    @property
+    def splice(self) -> Splice:
+        """The fault as a change of text."""
+        node = self.node
+        end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return Splice(node.lineno, node.col_offset, *end, self.write())
 
 
 def mutants(
@@ -69,8 +88,19 @@ def mutants(
         faults.remove(fault)
         text = spliced(source, [fault.splice])
         if _parses(text) and text != source:
-            found.append(Mutant(fault.operator, fault.line, text))
+            found.append(Mutant(fault.operator, fault.line, fault.node.col_offset, text))
     return found
+
+
+def mutant_at(source: str, functions: list[Function], place: str) -> Mutant | None:
+    """Return the mutant of a place (see Mutant.place), None where there is no such fault to make."""
+    for function in functions:
+        for statement in code_of(function):
+            for fault in _faults(statement):
+                if f"{fault.operator} at {fault.line}:{fault.node.col_offset}" == place:
+                    text = spliced(source, [fault.splice])
+                    return Mutant(fault.operator, fault.line, fault.node.col_offset, text)
+    return None
 
 
 def _parses(text: str) -> bool:
@@ -99,37 +129,32 @@ def _faults(node: ast.AST) -> Iterator[_Fault]:
 def _statement_faults(node: ast.stmt) -> Iterator[_Fault]:
     if isinstance(node, ast.Return) and node.value is not None:
         if not (isinstance(node.value, ast.Constant) and node.value.value is None):
-            yield _fault("return None", node, "return None")
+            yield _Fault("return None", node, lambda: "return None")
     elif isinstance(node, ast.AugAssign | ast.Expr) or (
         isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute | ast.Subscript)
     ):
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            yield _fault("drop statement", node, "pass")
+            yield _Fault("drop statement", node, lambda: "pass")
     elif isinstance(node, ast.If):
-        yield _fault("negate condition", node.test, f"(not ({ast.unparse(node.test)}))")
+        yield _Fault("negate condition", node.test, lambda: f"(not ({ast.unparse(node.test)}))")
 
 
 def _expression_faults(node: ast.expr) -> Iterator[_Fault]:
     if isinstance(node, ast.Compare) and type(node.ops[0]) in FLIPPED:
         flipped = ast.Compare(node.left, [FLIPPED[type(node.ops[0])](), *node.ops[1:]], node.comparators)
-        yield _fault("flip comparison", node, f"({ast.unparse(flipped)})")
+        yield _Fault("flip comparison", node, lambda: f"({ast.unparse(flipped)})")
     elif isinstance(node, ast.BinOp) and type(node.op) in SWAPPED:
         swapped = ast.BinOp(node.left, SWAPPED[type(node.op)](), node.right)
-        yield _fault("swap plus and minus", node, f"({ast.unparse(swapped)})")
+        yield _Fault("swap plus and minus", node, lambda: f"({ast.unparse(swapped)})")
     elif isinstance(node, ast.BoolOp):
         other = ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
-        yield _fault("swap and and or", node, f"({ast.unparse(other)})")
+        yield _Fault("swap and and or", node, lambda: f"({ast.unparse(other)})")
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield _fault("drop not", node, f"({ast.unparse(node.operand)})")
+        yield _Fault("drop not", node, lambda: f"({ast.unparse(node.operand)})")
     elif isinstance(node, ast.Constant) and type(node.value) is int:
-        yield _fault("off by one", node, f"({node.value} + 1)")
+        yield _Fault("off by one", node, lambda: f"({ast.unparse(node)} + 1)")
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield _fault("flip boolean", node, str(not node.value))
+        yield _Fault("flip boolean", node, lambda: "False" if ast.unparse(node) == "True" else "True")
     elif isinstance(node, ast.IfExp):
         turned = ast.IfExp(node.test, node.orelse, node.body)
-        yield _fault("swap branches", node, f"({ast.unparse(turned)})")
-
-
-def _fault(operator: str, node: ast.stmt | ast.expr, text: str) -> _Fault:
-    end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
-    return _Fault(operator, node.lineno, Splice(node.lineno, node.col_offset, *end, text))
+        yield _Fault("swap branches", node, lambda: f"({ast.unparse(turned)})")

@@ -4,8 +4,8 @@
   code only, that is what the start tree shows.
 * Bookkeeping (imports, `__all__`, comments, documents, type stubs) is not noticed by tests. It is judged by
   the gate `integrity`: left where it was, it would name what is gone.
-* A part of a statement that stays (a table's entry, a branch) is run like code. Unnoticed, it is put back;
-  where that would leave something that names what is gone, it had to go and stays away.
+* A part of a statement that stays (a table's entry, a branch) and an assignment are run like code. Unnoticed,
+  they are put back; where that would leave something that names what is gone, they had to go and stay away.
 * An unnoticed definition is put back, or the removal is refused where it cannot be.
 """
 
@@ -20,7 +20,7 @@ from taskforge.verification.hunks import Hunk, HunkKind, Hunks
 from taskforge.verification.sampling import mask_of_lines, sample
 from taskforge.verification.trials import Notice, Trial
 
-MOST_RUNS = 12
+MOST_RUNS = 8
 """Hunks beyond this number are tried in groups."""
 MOST_SINGLE = 6
 """Unnoticed hunks that are put back one by one where all together cannot be."""
@@ -90,7 +90,7 @@ def put_back(
 def adjust(removal: Removal, hunks: Hunks, back: frozenset[int]) -> Removal | None:
     """Return a removal with some hunks put back; None when nothing of the seed would be gone."""
     texts = hunks.text_without(back)
-    names = {hunk.place for hunk in hunks.all if hunk.number in back and hunk.kind is HunkKind.CODE}
+    names = {hunk.place for hunk in hunks.all if hunk.number in back}
     symbols = tuple(
         place for place in removal.symbols if place not in names and place.rpartition(".")[0] not in names
     )
@@ -145,7 +145,7 @@ def necessity_gate(
             elif seen is not None:
                 row["verdict"] = "needed" if len(members) == 1 else f"needed, as a group ({key})"
                 row |= {"noticed_by": seen.test, "outcome": seen.outcome.value}
-            elif hunk.kind is HunkKind.REFERENCE:
+            elif hunk.kind is not HunkKind.CODE:
                 row["verdict"] = "had to go: it would name what is gone (integrity)"
             else:
                 row["verdict"] = "not needed, and cannot be put back"

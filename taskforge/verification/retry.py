@@ -11,7 +11,7 @@ MOST = 25
 """With more tests than this to hide, the feature is entangled with others."""
 
 
-def tests_to_hide(skipped: Skipped) -> tuple[str, ...]:
+def blocking_tests(skipped: Skipped) -> tuple[str, ...]:
     """Return the tests that stood in the way of a removal, empty when hiding tests would not help."""
     if skipped.reason not in {SkipReason.ENTANGLED_TESTS, SkipReason.BREAKS_OTHER_TESTS}:
         return ()

@@ -52,7 +52,7 @@ def strength_gate(wrong: WrongSet, tried: Sequence[str], notices: Mapping[str, N
     elif survivors:
         detail = f"the tests let a wrong implementation through: {survivors[0]}"
     evidence = {
-        "targets": list(wrong.targets[:20]),
+        "targets": list(wrong.targets),
         "tried": rows,
         "rule": "all plain ones, and at least one mutant of the gold, make a FAIL_TO_PASS test fail",
     }

@@ -16,8 +16,7 @@ from taskforge.domain.errors import Boundary, SandboxError, TaskforgeError
 from taskforge.domain.outcomes import Done, Failed, Outcome, Skipped, SkipReason
 from taskforge.domain.removal import Removal
 from taskforge.domain.testrun import SuiteRun
-from taskforge.statement import write_statement
-from taskforge.statement.hidden import hidden_statements
+from taskforge.statement import Statement, write_statement
 from taskforge.testing.run import TestRunner, Variant
 from taskforge.verification.baseline import baseline_gate
 from taskforge.verification.gold import gold_gate
@@ -89,7 +88,7 @@ class _Verification:
         static = self._static(removal)
         if isinstance(static, Skipped):
             return static
-        screened = self._screen(removal)
+        screened = self._screen(removal, static[1])
         if isinstance(screened, Skipped):
             return screened
         back: frozenset[int] = frozenset()
@@ -116,7 +115,7 @@ class _Verification:
                 removal=final,
                 fail_to_pass=hidden.fail_to_pass,
                 pass_to_pass=tuple(test for test in self.repository.baseline.stable if test in passing),
-                statement=statement,
+                statement=statement.text,
                 gates=tuple(
                     sorted(
                         [*gates, start, necessity, screened.strength],
@@ -126,19 +125,21 @@ class _Verification:
             )
         )
 
-    def _static(self, removal: Removal) -> tuple[list[GateResult], str] | Skipped:
+    def _static(self, removal: Removal) -> tuple[list[GateResult], Statement] | Skipped:
         """The gates that run nothing, in the order of their cost."""
-        gates = [baseline_gate(self.repository.baseline)]
-        for gate in (gold_gate, integrity_gate):
-            if gates[-1].passed:
-                gates.append(gate(self.repository, removal))
+        files, baseline = self.repository.files, self.repository.baseline
+        gates = [baseline_gate(baseline)]
+        if gates[-1].passed:
+            gates.append(gold_gate(files, removal, baseline.runs))
+        if gates[-1].passed:
+            gates.append(self._integrity(removal))
         if not gates[-1].passed:
             return _skipped(gates[-1])
         statement = write_statement(self.repository, removal)
         gates.append(statement_gate(statement))
-        return (gates, statement.text) if gates[-1].passed else _skipped(gates[-1])
+        return (gates, statement) if gates[-1].passed else _skipped(gates[-1])
 
-    def _screen(self, removal: Removal) -> _Screened | Skipped:
+    def _screen(self, removal: Removal, statement: Statement) -> _Screened | Skipped:
         """Everything that a few tests can tell, in as few sandbox starts as possible."""
         asked = questioned(self.repository, removal)
         if not asked:
@@ -151,7 +152,7 @@ class _Verification:
         wrong = wrong_implementations(
             self.repository,
             removal,
-            hidden_statements(self.repository, removal),
+            statement.examples,
             self.coverage.mask(set(candidates)),
             seed=self.seed,
         )
@@ -196,7 +197,10 @@ class _Verification:
         return tuple(test for test in left if test in chosen)
 
     def _is_sound(self, removal: Removal) -> bool:
-        return integrity_gate(self.repository, removal).passed
+        return self._integrity(removal).passed
+
+    def _integrity(self, removal: Removal) -> GateResult:
+        return integrity_gate(self.repository.files, self.repository.environment.recipe, removal)
 
     def _start(self, removal: Removal, screened: _Screened, *, again: bool) -> GateResult | Skipped:
         """The full run of the final start tree, with the hidden tests once more where hunks were put back."""

@@ -6,19 +6,20 @@ run). A seed without code of its own (a constant, a bare class) gets wrong value
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from taskforge.domain.agent import Repository
 from taskforge.domain.removal import Removal
 from taskforge.languages.python.index import Index
-from taskforge.languages.python.modules import load_modules
-from taskforge.statement.examples import Example, from_docstring, from_tests
+from taskforge.statement import parsed
+from taskforge.statement.examples import Example, from_docstring
 from taskforge.verification.bodies import Function, Splice, code_of, is_generator, new_body, spliced
-from taskforge.verification.mutants import mutants
+from taskforge.verification.mutants import mutant_at, mutants
 from taskforge.verification.sampling import mask_of_lines
 
 MOST_MUTANTS = 4
+MUTANT = "mutant: "
 MOST_EXAMPLES = 3
 STAND_INS = ("None", "0", "''", "[]", "True")
 """Values that a wrong constant may have."""
@@ -29,7 +30,7 @@ class Wrong:
     """One wrong implementation."""
 
     name: str
-    """Such as `stub`, `constant`, `identity`, `examples`, `mutant: flip comparison, line 12`."""
+    """Such as `stub`, `constant`, `identity`, `examples`, `mutant: flip comparison at 12:8`."""
     file: str
     text: str
     is_mutant: bool = False
@@ -48,23 +49,20 @@ class WrongSet:
 
 
 def wrong_implementations(
-    repository: Repository, removal: Removal, hidden_nodes: Iterable[ast.AST], candidates: int, *, seed: int
+    repository: Repository,
+    removal: Removal,
+    examples: Mapping[str, Sequence[Example]],
+    candidates: int,
+    *,
+    seed: int,
 ) -> WrongSet:
     """Return wrong implementations of the seed. `candidates` is the mask of the tests that may notice.
 
-    `hidden_nodes` are the statements of the hidden tests, from which a known example is taken where the
+    `examples` are equalities that the hidden tests assert, by function: one is known to the cheat where the
     docstring has none.
     """
     file = removal.seed.partition("::")[0]
-    recipe = repository.environment.recipe
-    files = sorted({place.partition("::")[0] for place in removal.symbols} | {file})
-    index = Index(
-        load_modules(
-            {path: repository.files[path] for path in files if path in repository.files},
-            import_roots=recipe.import_roots,
-            package_paths=(*recipe.package_paths, *files),
-        )
-    )
+    index = parsed.index(file, repository.files[file], repository.environment.recipe.import_roots)
     source = repository.text(file)
     functions = _targets(repository, removal, index, candidates)
     if not functions:
@@ -76,15 +74,12 @@ def wrong_implementations(
         if mask & candidates
     }
     faults = mutants(source, nodes, weights, f"{seed}:{removal.seed}", most=MOST_MUTANTS)
-    plain = _plain(source, functions, from_tests(hidden_nodes), most=4 if faults else 5)
+    plain = _plain(source, functions, examples, most=4 if faults else 5)
     lines = [line for node in nodes for line in _lines(node)]
     return WrongSet(
-        targets=tuple(f"{file}::{name}" for name, _ in functions),
+        targets=tuple(dict.fromkeys(f"{file}::{name}" for name, _ in functions)),
         plain=tuple(Wrong(name, file, text) for name, text in plain),
-        mutants=tuple(
-            Wrong(f"mutant: {fault.operator}, line {fault.line}", file, fault.text, is_mutant=True)
-            for fault in faults
-        ),
+        mutants=tuple(Wrong(f"{MUTANT}{fault.place}", file, fault.text, is_mutant=True) for fault in faults),
         mask=mask_of_lines(repository.baseline.coverage, file, lines) & candidates,
     )
 
@@ -122,7 +117,11 @@ def _lines(node: Function) -> range:
 
 
 def _plain(
-    source: str, functions: Sequence[tuple[str, Function]], tests: dict[str, list[Example]], *, most: int
+    source: str,
+    functions: Sequence[tuple[str, Function]],
+    tests: Mapping[str, Sequence[Example]],
+    *,
+    most: int,
 ) -> list[tuple[str, str]]:
     """The wrong files without mutants, each different from the others and the original."""
     known = {name: _known(name, node, tests) for name, node in functions}
@@ -137,7 +136,7 @@ def _plain(
         (f"constant {value}", {name: [f"return {value}"] for name, _ in functions}) for value in STAND_INS
     ]
     found: list[tuple[str, str]] = []
-    bodies: list[list[str]] = [[ast.unparse(s) for s in code_of(node)] for _, node in functions]
+    bodies = [_only_statement(node) for _, node in functions]
     for kind, wanted in kinds:
         splices: list[Splice] = []
         for (name, node), own in zip(functions, bodies, strict=True):
@@ -149,6 +148,12 @@ def _plain(
         if splices and text not in {other for _, other in found} and len(found) < most:
             found.append((kind, text))
     return found
+
+
+def _only_statement(node: Function) -> list[str]:
+    """The body of a function of one statement as source, empty for others."""
+    statements = code_of(node)
+    return [ast.unparse(statements[0])] if len(statements) == 1 else []
 
 
 def _constant(node: Function) -> str:
@@ -175,11 +180,11 @@ def _first(name: str, node: Function) -> str:
     return own[0] if own else node.args.vararg.arg if node.args.vararg else "None"
 
 
-def _known(name: str, node: Function, tests: dict[str, list[Example]]) -> list[Example]:
+def _known(name: str, node: Function, tests: Mapping[str, Sequence[Example]]) -> list[Example]:
     """Examples that a solver sees in the docstring, else one of the tests'."""
     short = name.rpartition(".")[2]
     shown = from_docstring(ast.get_docstring(node) or "", short)
-    return shown[:MOST_EXAMPLES] or tests.get(short, [])[:1]
+    return shown[:MOST_EXAMPLES] or list(tests.get(short, ()))[:1]
 
 
 def _table(name: str, node: Function, examples: Sequence[Example]) -> list[str]:
@@ -207,23 +212,62 @@ def _wrong_values(repository: Repository, removal: Removal, index: Index, file: 
     """Wrong values for a seed that has no function: the name is bound to something else."""
     places = [removal.seed, *removal.symbols]
     for place in dict.fromkeys(p for p in places if p.startswith(f"{file}::")):
-        definitions = index.definitions(place)
-        if definitions is None or len(definitions.nodes) != 1:
-            continue
-        node, name = definitions.nodes[0], definitions.symbol.name
-        if "." in name:
-            continue
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-        column = node.col_offset
-        end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
-        values = [*STAND_INS, "type('Wrong', (), {})"]
-        own = ast.unparse(node.value) if not isinstance(node, Function | ast.ClassDef) and node.value else ""
-        wrong = [
-            Wrong(f"value {value}", file, spliced(source, [Splice(first, column, *end, f"{name} = {value}")]))
-            for value in values
-            if value != own
-        ]
-        coverage = repository.baseline.coverage
-        lines = range(first, end[0] + 1)
-        return WrongSet((place,), tuple(wrong[:5]), (), mask_of_lines(coverage, file, lines))
+        found = _values(index, place, file, source)
+        if found:
+            definitions = index.definitions(place)
+            lines = range(definitions.symbol.start, definitions.symbol.end + 1) if definitions else range(0)
+            mask = mask_of_lines(repository.baseline.coverage, file, lines)
+            return WrongSet((place,), tuple(found), (), mask)
     return WrongSet((), (), (), 0)
+
+
+def _values(index: Index, place: str, file: str, source: str) -> list[Wrong]:
+    definitions = index.definitions(place)
+    if definitions is None or len(definitions.nodes) != 1 or "." in definitions.symbol.name:
+        return []
+    node, name = definitions.nodes[0], definitions.symbol.name
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
+    own = ast.unparse(node.value) if isinstance(node, ast.Assign | ast.AnnAssign) and node.value else ""
+    values = [value for value in (*STAND_INS, "type('Wrong', (), {})") if value != own]
+    return [
+        Wrong(
+            f"value {value}",
+            file,
+            spliced(source, [Splice(first, node.col_offset, *end, f"{name} = {value}")]),
+        )
+        for value in values[:5]
+    ]
+
+
+def wrong_again(
+    index: Index,
+    source: str,
+    targets: Sequence[str],
+    names: Sequence[str],
+    examples: Mapping[str, Sequence[Example]],
+) -> dict[str, Wrong]:
+    """Return wrong implementations made before, by name, from what a record tells: their targets and names.
+
+    `index` and `source` are of the targets' file. A name for which nothing can be made is absent.
+    """
+    if not targets:
+        return {}
+    file = targets[0].partition("::")[0]
+    functions = [
+        (place.partition("::")[2], node)
+        for place in dict.fromkeys(targets)
+        if (definitions := index.definitions(place)) is not None
+        for node in definitions.nodes
+        if isinstance(node, Function) and code_of(node)
+    ]
+    if not functions or names[0].startswith("value "):
+        made = _values(index, targets[0], file, source)
+    else:
+        made = [Wrong(n, file, text) for n, text in _plain(source, functions, examples, most=len(names))]
+        for name in names:
+            place = name.removeprefix(MUTANT)
+            fault = mutant_at(source, [node for _, node in functions], place) if place != name else None
+            if fault is not None:
+                made.append(Wrong(name, file, fault.text, is_mutant=True))
+    return {one.name: one for one in made if one.name in names}
