@@ -1,7 +1,7 @@
 """What a test file consists of: tests, helpers, fixtures, data and imports, and what each of them needs."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -103,7 +103,7 @@ class TestFile:
                     self._take(suite, None, node)
                 self.frames.append((_reads(rest), self.units[start:]))
                 continue
-            unit = _unit(node, parent, block)
+            unit = _unit(self.module, node, parent, block)
             self.units.append(unit)
             if isinstance(node, ast.ClassDef):
                 self._take(node.body, unit, None)
@@ -118,9 +118,13 @@ class TestFile:
                     found.setdefault(name, []).append(unit)
         return found
 
-    def members(self, owner: Unit) -> list[Unit]:
-        """The units directly in a class."""
-        return [unit for unit in self.units if unit.parent is owner]
+    @cached_property
+    def _members(self) -> dict[Unit, list[Unit]]:
+        found: dict[Unit, list[Unit]] = {}
+        for unit in self.units:
+            if unit.parent is not None:
+                found.setdefault(unit.parent, []).append(unit)
+        return found
 
     def tests_of(self, owner: Unit) -> list[Unit]:
         """The tests of a class, inherited ones in this file and those of classes inside it included."""
@@ -131,7 +135,7 @@ class TestFile:
             return []
         seen.add(id(owner))
         found = []
-        for member in self.members(owner):
+        for member in self._members.get(owner, ()):
             found += [member] if member.is_test else self._tests_of(member, seen)
         for base in owner.node.bases:
             if isinstance(base, ast.Name):
@@ -161,16 +165,40 @@ def read_test_file(path: str, source: str) -> TestFile:
     return TestFile(path, source)
 
 
-def _unit(node: ast.stmt, parent: Unit | None, block: ast.stmt | None) -> Unit:
+Facts = tuple[frozenset[str], frozenset[str], frozenset[str]]
+"""What a piece of code reads, asks for, and reads as attributes."""
+
+
+def _unit(module: Module, node: ast.stmt, parent: Unit | None, block: ast.stmt | None) -> Unit:
     binds = frozenset(_bound(node))
     name = next(iter(binds)) if len(binds) == 1 and not isinstance(node, IMPORT) else ""
     qualified = f"{parent.name}.{name}" if parent is not None and name else name
-    roots: list[ast.AST] = [node]
-    if isinstance(node, ast.ClassDef):
-        roots = [*node.decorator_list, *node.bases, *node.keywords]
     aliases: list[ast.alias] = []
     if isinstance(node, IMPORT) and getattr(node, "module", "") != "__future__":
         aliases = [alias for alias in node.names if alias.name != "*"]
+    if isinstance(node, ast.ClassDef):
+        reads, asks, attributes = _facts([*node.decorator_list, *node.bases, *node.keywords])
+    else:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        segment = "\n".join(module.lines[first - 1 : node.end_lineno])
+        reads, asks, attributes = _segment_facts(segment) or _facts([node])
+    if binds == {"__all__"}:
+        reads |= asks
+    return Unit(qualified, node, binds, parent, block, "", reads, asks, attributes, aliases)
+
+
+@lru_cache(maxsize=1 << 15)
+def _segment_facts(segment: str) -> Facts | None:
+    """The facts of the one statement in these lines: most of a file is the same in all its variants."""
+    try:
+        tree = ast.parse(f"if 1:\n{segment}" if segment[:1].isspace() else segment)
+    except (SyntaxError, ValueError):  # other statements share the lines
+        return None
+    body = tree.body[0].body if segment[:1].isspace() and isinstance(tree.body[0], ast.If) else tree.body
+    return _facts(body) if len(body) == 1 else None
+
+
+def _facts(roots: Sequence[ast.AST]) -> Facts:
     asks: set[str] = set()
     attributes: set[str] = set()
     for root in roots:
@@ -181,12 +209,7 @@ def _unit(node: ast.stmt, parent: Unit | None, block: ast.stmt | None) -> Unit:
                 asks.add(inner.arg)
             elif isinstance(inner, ast.Constant) and isinstance(inner.value, str) and len(inner.value) < 100:
                 asks.update(word for word in inner.value.replace(",", " ").split() if word.isidentifier())
-    reads = _reads(roots)
-    if binds == {"__all__"}:
-        reads |= asks
-    return Unit(
-        qualified, node, binds, parent, block, "", reads, frozenset(asks), frozenset(attributes), aliases
-    )
+    return _reads(roots), frozenset(asks), frozenset(attributes)
 
 
 def local_name(alias: ast.alias) -> str:
@@ -238,7 +261,7 @@ def _parts(block: ast.stmt) -> tuple[list[list[ast.stmt]], list[ast.AST]]:
     return suites, rest
 
 
-def _reads(roots: list[ast.AST]) -> frozenset[str]:
+def _reads(roots: Sequence[ast.AST]) -> frozenset[str]:
     statements = [
         root if isinstance(root, ast.stmt) else ast.Expr(root)  # type: ignore[arg-type]
         for root in roots

@@ -4,6 +4,7 @@ The plan is made on the syntax tree and carried out by `apply_edits`, so that wh
 """
 
 import ast
+import re
 from collections.abc import Collection
 from pathlib import PurePosixPath
 
@@ -62,8 +63,10 @@ def split_tests(
 
 def dangling(source: str, gone: Collection[str]) -> tuple[str, ...]:
     """Qualified names of definitions that read a gone name, in order; empty for other statements."""
+    names = frozenset(name for name in gone if re.search(rf"\b{re.escape(name)}\b", source))
+    if not names:
+        return ()
     file = read_test_file("", source)
-    names = frozenset(gone)
     found = [unit.name for unit in file.units if unit.reads & names and not unit.aliases]
     found += ["" for reads, _ in file.frames if reads & names]
     return tuple(dict.fromkeys(found))
