@@ -4,7 +4,7 @@
 
 Three corpora are made: with one worker, with two, and with two workers while the driver or one of the
 workers is killed again and again (after the driver's death the same command is given again). Canonical JSON
-and blobs of all tasks are compared.
+and blobs of all tasks are compared. `--quick` makes two: with two workers, and with one that is killed.
 """
 
 import os
@@ -46,14 +46,15 @@ def main() -> int:
     given = options.parse_args()
     kills = 2 if given.quick else given.kills
     sources = ["--sources", str(given.sources)] if given.sources else [str(FIXTURE)]
-    command = ["generate", *sources, "--per-repo", "3" if given.quick else str(given.per_repo), "--json"]
+    command = ["generate", *sources, "--per-repo", "2" if given.quick else str(given.per_repo), "--json"]
     if given.limit:
         command += ["--limit", str(given.limit)]
     with folder(given.folder) as base:
-        one, alone_s = _whole(command, base / "one", workers=1)
-        two, _ = _whole(command, base / "two", workers=2)
-        rounds = _interrupted(command, base, kills, alone_s, random.Random(given.seed))
-        same = [fingerprints(corpus) == one for corpus, _ in rounds]
+        two, alone_s = _whole(command, base / "two", workers=2)
+        one = two if given.quick else _whole(command, base / "one", workers=1)[0]
+        killed_workers = 1 if given.quick else 2
+        rounds = _interrupted(command, base, kills, killed_workers, alone_s, random.Random(given.seed))
+        same = [fingerprints(corpus) == two for corpus, _ in rounds]
         done = [kill for _, killed in rounds for kill in killed]
     figures = {
         "tasks": len(one),
@@ -81,7 +82,7 @@ def _whole(command: list[str], corpus: Path, *, workers: int) -> tuple[dict[str,
 
 
 def _interrupted(
-    command: list[str], base: Path, kills: int, alone_s: float, draw: random.Random
+    command: list[str], base: Path, kills: int, workers: int, alone_s: float, draw: random.Random
 ) -> list[tuple[Path, list[dict[str, Any]]]]:
     """Make corpora under kills until there were enough; each corpus is finished in the end."""
     rounds: list[tuple[Path, list[dict[str, Any]]]] = []
@@ -89,7 +90,8 @@ def _interrupted(
     while left > 0:
         corpus = base / f"killed-{len(rounds)}"
         killed: list[dict[str, Any]] = []
-        process = start([*command, "--corpus", str(corpus), "--workers", "2"], quiet=True)
+        whole = [*command, "--corpus", str(corpus), "--workers", str(workers)]
+        process = start(whole, quiet=True)
         while process.poll() is None:
             if left > 0:
                 after = draw.uniform(0.2, max(START_S, alone_s / 3))
@@ -101,9 +103,9 @@ def _interrupted(
             if left == 0:
                 process.wait()
             if process.poll() == -signal.SIGKILL:
-                process = start([*command, "--corpus", str(corpus), "--workers", "2"], quiet=True)
+                process = start(whole, quiet=True)
         if process.returncode != 0:
-            taskforge(*command, "--corpus", str(corpus), "--workers", "2")
+            taskforge(*whole)
         rounds.append((corpus, killed))
     return rounds
 
