@@ -6,19 +6,29 @@ processes are ended, but it can read and write whatever the user can, and reach 
 
 import contextlib
 import os
-import resource
 import shutil
 import signal
-import subprocess
+import sys
 import tempfile
-import uuid
+from contextlib import ExitStack
+from math import ceil
 from pathlib import Path
 
+from sandboxes import reaper
+from sandboxes.admission import admit
+from sandboxes.cgroups import task_cap
+from sandboxes.disk import FolderDisk
 from sandboxes.hostnet import network_environment
+from sandboxes.meter import Meter, most_tasks
 from sandboxes.proctree import look
-from sandboxes.supervise import Watch, supervise
-from taskforge.domain.errors import SandboxError, UsageError
-from taskforge.domain.sandbox import Command, Completed
+from sandboxes.supervise import Start, supervise
+from taskforge.domain.errors import SandboxError
+from taskforge.domain.sandbox import Command, Completed, Ending, Limits
+
+OWN_PROCESSES = 1
+"""The reaper."""
+GRACE_S = 5.0
+"""How long the reaper may take to end the command before it is helped."""
 
 
 class ProcessSandbox:
@@ -29,81 +39,79 @@ class ProcessSandbox:
 
     def run(self, command: Command) -> Completed:
         """Run a command; see taskforge.domain.sandbox.Sandbox.run."""
-        if not command.argv:
-            raise UsageError("the command of a sandbox is empty")
-        for folder in (*command.mounts, *command.writable, *([command.tree] if command.tree else [])):
-            if not folder.exists():
-                raise UsageError(f"{folder} does not exist, so it cannot be shown to a sandbox")
-        with tempfile.TemporaryDirectory(prefix="taskforge-", ignore_cleanup_errors=True) as name:
+        admit(command)
+        with ExitStack() as stack:
+            prefix = "taskforge-"
+            name = stack.enter_context(tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True))
             folder = Path(name)
-            for inner in ("tmp", "home"):
-                (folder / inner).mkdir()
+            places = tuple(folder / inner for inner in ("repo", "tmp", "home"))
             try:
-                if command.tree is not None:
-                    shutil.copytree(command.tree, folder / "work", symlinks=True)
-                else:
-                    (folder / "work").mkdir()
+                _lay_out(command.tree, places)
             except OSError as error:
                 raise SandboxError(f"the tree could not be copied: {error}") from error
-            return self._supervise(command, folder)
-
-    def _supervise(self, command: Command, folder: Path) -> Completed:
-        mark = uuid.uuid4().hex
-        reading, writing = os.pipe()
-        environment = {
-            "PATH": os.environ.get("PATH", os.defpath),
-            "HOME": str(folder / "home"),
-            "TMPDIR": str(folder / "tmp"),
-            "LANG": "C.UTF-8",
-            "TASKFORGE_TREE": str(folder / "work"),
-            "TASKFORGE_CHANNEL": str(writing),
-        }
-        if command.network:
-            environment |= network_environment()
-        environment |= dict(command.env)
-        environment["TASKFORGE_RUN"] = mark
-
-        def kill(process: subprocess.Popen[bytes]) -> None:
-            pids = list(look(process.pid).pids) if process.returncode is None else []
-            for pid in (*pids, *_marked(mark)):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
-
-        script = 'ulimit -c 0; ulimit -f {}; ulimit -t {}; exec "$@"'
-        limits = command.limits
-        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-        blocks = limits.file_bytes if hard == resource.RLIM_INFINITY else min(limits.file_bytes, hard)
-        shell = script.format(blocks // 512, max(int(limits.cpu_s), 1))
-        return supervise(
-            ["/bin/sh", "-c", shell, "sandbox", *command.argv],
-            env=environment,
-            cwd=str(folder / "work"),
-            stdin=command.stdin,
-            limits=limits,
-            watch=Watch(kill=kill, extra_pids=tuple, disk_bytes=lambda: _written(folder)),
-            pass_fds=(writing,),
-            channel=reading,
-        )
+            cap = task_cap(most_tasks(command.limits))
+            if cap is not None:
+                try:
+                    stack.enter_context(cap)
+                except OSError as error:
+                    raise SandboxError(f"a control group for a sandbox cannot be made: {error}") from error
+            channel, writing = os.pipe()
+            argv = _argv(command.argv, command.limits, writing)
+            start = Start(
+                argv if cap is None else cap.entering(argv),
+                env=_environment(command, places, writing),
+                cwd=str(places[0]),
+                stdin=command.stdin,
+                inherited=(writing,),
+                channel=channel,
+            )
+            disk = FolderDisk(places, command.limits.disk_bytes)
+            ended = supervise(start, Meter(command.limits, disk, OWN_PROCESSES, cap), _Ender(), int)
+        if not ended.started and ended.completed.ending is Ending.EXITED:
+            said = ended.completed.stderr.decode("utf-8", "replace").strip()
+            raise SandboxError(f"the command could not be started: {said or 'no message'}")
+        return ended.completed
 
 
-def _marked(mark: str) -> list[int]:
-    """Processes whose environment carries the mark: also those that have left the process tree."""
-    wanted = f"TASKFORGE_RUN={mark}".encode()
-    found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                if wanted in Path(f"/proc/{entry}/environ").read_bytes():
-                    found.append(int(entry))
-            except OSError:
-                continue
-    return found
+class _Ender:
+    """Asks the reaper to end the command, then does it itself."""
+
+    def __init__(self) -> None:
+        self._asked = 0
+
+    def __call__(self, root: int) -> None:
+        self._asked += 1
+        if self._asked == 1:
+            _signal(root, signal.SIGTERM)
+        elif self._asked > GRACE_S / 0.1:
+            for pid in reversed(look(root).pids):
+                _signal(pid, signal.SIGKILL)
 
 
-def _written(folder: Path) -> int:
-    total = 0
-    for where, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(where, name)).st_blocks * 512
-    return total
+def _lay_out(tree: Path | None, places: tuple[Path, ...]) -> None:
+    repo, *others = places
+    for place in others:
+        place.mkdir()
+    if tree is None:
+        repo.mkdir()
+    else:
+        shutil.copytree(tree, repo, symlinks=True)
+        repo.chmod(repo.stat().st_mode | 0o700)
+
+
+def _argv(argv: tuple[str, ...], limits: Limits, channel: int) -> list[str]:
+    bounds = (str(channel), str(limits.file_bytes), str(ceil(limits.cpu_s) + 1))
+    return [sys.executable, "-I", "-S", reaper.__file__, *bounds, *argv]
+
+
+def _environment(command: Command, places: tuple[Path, ...], channel: int) -> dict[str, str]:
+    repo, tmp, home = map(str, places)
+    environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "TMPDIR": tmp, "LANG": "C.UTF-8"}
+    if command.network:
+        environment |= network_environment()
+    return environment | dict(command.env) | {"TASKFORGE_TREE": repo, "TASKFORGE_CHANNEL": str(channel)}
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)

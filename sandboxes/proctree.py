@@ -1,8 +1,8 @@
 """What a process and its descendants use, read from /proc without walking all processes of the machine."""
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICK = os.sysconf("SC_CLK_TCK")
@@ -23,57 +23,81 @@ class TreeUse:
 def look(root: int, *, most: int = 100_000) -> TreeUse:
     """Read the tree below `root`. Processes that end meanwhile are left out; stops after `most` of them."""
     pids: list[int] = []
-    cpu = rss = 0
+    ticks = pages = 0
     work = [root]
     while work and len(pids) < most:
         pid = work.pop()
-        try:
-            stat = Path(f"/proc/{pid}/stat").read_bytes().rsplit(b")", 1)[1].split()
-            threads = os.listdir(f"/proc/{pid}/task")
-            for thread in threads:
-                children = Path(f"/proc/{pid}/task/{thread}/children").read_bytes()
-                work.extend(int(child) for child in children.split())
-        except (OSError, IndexError):
+        stat = _stat(pid)
+        if not stat:
             continue
         pids.append(pid)
-        cpu += sum(int(stat[position]) for position in (11, 12, 13, 14))
-        rss += int(stat[21]) * PAGE
-    return TreeUse(tuple(pids), cpu / TICK, rss)
+        ticks += sum(map(int, stat[11:15]))
+        pages += int(stat[21])
+        work.extend(children(pid))
+    return TreeUse(tuple(pids), ticks / TICK, pages * PAGE)
 
 
-def proportional_bytes(pids: tuple[int, ...]) -> int:
+def children(pid: int) -> list[int]:
+    """Return the living children of all threads of a process; nothing for one that has ended."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+    found: list[int] = []
+    for thread in threads:
+        try:
+            found.extend(map(int, _read(f"/proc/{pid}/task/{thread}/children").split()))
+        except FileNotFoundError:
+            if not _lists_children():
+                return list(_by_parent(pid))
+        except OSError:
+            continue
+    return found
+
+
+def proportional_bytes(pids: Iterable[int]) -> int:
     """Memory of these processes with shared pages counted once (PSS). Slower than `look`."""
     total = 0
     for pid in pids:
         try:
-            text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            text = _read(f"/proc/{pid}/smaps_rollup")
         except OSError:
             continue
-        for line in text.splitlines():
-            if line.startswith("Pss:"):
-                total += int(line.split()[1]) * 1024
-    return total
+        total += sum(int(line.split()[1]) for line in text.splitlines() if line.startswith(b"Pss:"))
+    return total * 1024
 
 
 def is_alive(pid: int) -> bool:
     """True for a process that has neither ended nor is ending as a zombie that waits to be reaped."""
+    stat = _stat(pid)
+    return bool(stat) and stat[0] not in {b"Z", b"X"}
+
+
+def _stat(pid: int) -> list[bytes]:
+    """Return the fields of /proc/PID/stat from the state on, empty for a process that is gone."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_bytes().rsplit(b")", 1)[1].split()[0]
-    except (OSError, IndexError):
-        return False
-    return state not in {b"Z", b"X"}
+        return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    except OSError:
+        return []
 
 
-def tmpfs_bytes(pid: int, mounts: tuple[str, ...]) -> dict[str, tuple[int, int]]:
-    """Return mount -> (bytes used, bytes in all) as the process sees them; absent where unreadable."""
-    found = {}
-    for mount in mounts:
-        try:
-            usage = os.statvfs(f"/proc/{pid}/root{mount}")
-        except OSError:
-            continue
-        found[mount] = (
-            (usage.f_blocks - usage.f_bfree) * usage.f_frsize,
-            usage.f_blocks * usage.f_frsize,
-        )
-    return found
+def _lists_children() -> bool:
+    return os.path.exists(f"/proc/self/task/{os.getpid()}/children")
+
+
+def _by_parent(parent: int) -> Iterator[int]:
+    """Find children the slow way, where the kernel is built without CONFIG_PROC_CHILDREN."""
+    for name in os.listdir("/proc"):
+        if name.isdigit() and (stat := _stat(int(name))) and int(stat[1]) == parent:
+            yield int(name)
+
+
+def _read(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        chunks = []
+        while chunk := os.read(descriptor, 1 << 16):
+            chunks.append(chunk)
+        return b"".join(chunks)
+    finally:
+        os.close(descriptor)

@@ -1,22 +1,21 @@
 """Backends by name. `auto` takes the isolating one that works here and never falls back to none."""
 
 import functools
+import os
 from dataclasses import dataclass
-from pathlib import Path
 
 from sandboxes.namespaces import NamespacesSandbox
 from sandboxes.process import ProcessSandbox
+from sandboxes.selftest import holes
 from taskforge.domain.errors import SandboxError, UsageError
-from taskforge.domain.sandbox import Command, Limits, Sandbox
+from taskforge.domain.sandbox import Sandbox
 
 NAMES = ("auto", "namespaces", "process")
-PROBE = """
-[ "$(id -u)" = 1000 ] || { echo "user id is not mapped"; exit 1; }
-[ "$(grep -c : /proc/net/dev)" -le 1 ] || { echo "network interfaces are visible"; exit 1; }
-[ ! -e "$1" ] || { echo "the host's files are visible"; exit 1; }
-[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 10 ] || { echo "the host's processes are visible"; exit 1; }
-: > /repo/probe && ! (: > /usr/probe) 2>/dev/null || { echo "the system is writable"; exit 1; }
-"""
+USERNS_HINT = (
+    "unprivileged user namespaces may be switched off: set the sysctls user.max_user_namespaces above 0, "
+    "kernel.unprivileged_userns_clone=1 where it exists and, on Ubuntu, "
+    "kernel.apparmor_restrict_unprivileged_userns=0; in a container, allow them in its profile"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +28,19 @@ class BackendStatus:
 
 
 def get_sandbox(name: str = "auto") -> Sandbox:
-    """Return a backend that has passed its self-test.
+    """Return a backend that has passed its self-test, which is made once in a process.
 
     Raises UsageError for an unknown name or a backend that cannot work here; the message says what to do.
     """
     if name == "process":
         return ProcessSandbox()
     if name in {"auto", "namespaces"}:
-        status = _namespaces()
-        if status.works:
-            return NamespacesSandbox()
+        backend, status = _namespaces()
+        if backend is not None and status.works:
+            return backend
         raise UsageError(
-            f"no isolating sandbox works here: {status.detail}. Or ask for `--sandbox process`, which runs "
-            "the code of repositories as you, without isolation"
+            f"no isolating sandbox works here: {status.detail}. Or ask for the sandbox `process` by name: "
+            "it runs the code of repositories as you, without any isolation"
         )
     raise UsageError(f"there is no sandbox called {name!r}; choose one of {', '.join(NAMES)}")
 
@@ -49,25 +48,26 @@ def get_sandbox(name: str = "auto") -> Sandbox:
 def statuses() -> tuple[BackendStatus, ...]:
     """Report on every backend, for `taskforge doctor`."""
     return (
-        _namespaces(),
+        _namespaces()[1],
         BackendStatus("process", works=True, detail="no isolation; only used when asked for by name"),
     )
 
 
 @functools.cache
-def _namespaces() -> BackendStatus:
-    """Start one sandbox and look around in it. Refuses where isolation does not hold."""
-    host_only = str(Path(__file__).resolve())
+def _namespaces() -> tuple[NamespacesSandbox | None, BackendStatus]:
+    """Start one sandbox and look around in it. Refused where isolation does not hold."""
     try:
-        limits = Limits(wall_s=20, cpu_s=10)
-        done = NamespacesSandbox().run(Command(("/bin/sh", "-c", PROBE, "probe", host_only), limits=limits))
+        backend = NamespacesSandbox()
     except SandboxError as error:
-        hint = " (user namespaces may be disabled: set kernel.unprivileged_userns_clone=1 and, on Ubuntu, "
-        hint += "kernel.apparmor_restrict_unprivileged_userns=0)"
-        return BackendStatus(
-            "namespaces", works=False, detail=f"{error}{'' if 'install' in str(error) else hint}"
-        )
-    if done.exit_code != 0:
-        said = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
-        return BackendStatus("namespaces", works=False, detail=f"the isolation self-test failed: {said}")
-    return BackendStatus("namespaces", works=True, detail="bubblewrap with all namespaces unshared")
+        return None, BackendStatus("namespaces", works=False, detail=str(error))
+    try:
+        found = holes(backend)
+    except SandboxError as error:
+        return None, BackendStatus("namespaces", works=False, detail=f"{error} ({USERNS_HINT})")
+    if found:
+        detail = f"isolation does not hold: {'; '.join(found)}"
+        return None, BackendStatus("namespaces", works=False, detail=detail)
+    calls = "system calls filtered" if backend.filters_calls else "system calls not filtered on this machine"
+    user = ", started by root (a plain user is safer)" if os.geteuid() == 0 else ""
+    detail = f"bubblewrap {backend.version}, all namespaces unshared, {calls}{user}"
+    return backend, BackendStatus("namespaces", works=True, detail=detail)

@@ -1,240 +1,259 @@
 """Runs one process to its end: feeds it, drains it, and ends it with all its descendants at a limit.
 
-Backends decide what is started and how it is killed; this module knows nothing of isolation.
+Backends decide what is started and how it is ended; this module knows nothing of isolation. The process that
+it starts must outlive all processes of the command: when it has ended, nothing of the command is left.
 """
 
 import contextlib
+import errno
 import os
+import resource
 import selectors
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import IO
+from dataclasses import dataclass
 
-from sandboxes.proctree import look, proportional_bytes, tmpfs_bytes
-from taskforge.domain.errors import SandboxError
-from taskforge.domain.sandbox import Completed, Ending, Limits
+from sandboxes.meter import Meter
+from taskforge.domain.errors import SandboxError, UsageError
+from taskforge.domain.sandbox import Completed, Ending
 
-FIRST_LOOK_S = 0.05
-LOOK_S = 0.1
 CHUNK = 1 << 16
-NEARLY_FULL = 1 << 16
-"""A mount with less than this left, in bytes, counts as full."""
+SETTING_UP = b"\x06"
+"""First byte on the channel: the sandbox stands."""
+STARTING = b"\x07"
+"""Second byte on the channel: the tree is copied, the next thing that runs is the command. Only the sandbox's
+own start can write these, for it writes first."""
+END_S = 30.0
+"""How long a killed process tree may take to be gone before the sandbox counts as broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What to start. Descriptors in `inherited` are closed here after the start, `channel` at the end."""
+
+    argv: Sequence[str]
+    env: dict[str, str]
+    cwd: str
+    stdin: bytes
+    inherited: tuple[int, ...]
+    channel: int
+    """Reading end of the channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the process ended, and how far the sandbox' own start came."""
+
+    completed: Completed
+    set_up: bool
+    started: bool
 
 
 @dataclass(slots=True)
-class Watch:
-    """What to watch besides the process itself."""
+class _Sink:
+    """What was read from one pipe, at most one byte more than `cap`."""
 
-    kill: Callable[[subprocess.Popen[bytes]], None]
-    """Ends the process and all its descendants."""
-    mounts: tuple[str, ...] = ()
-    """In-memory mounts, as the command sees them, that count as disk and as memory."""
-    extra_pids: Callable[[], tuple[int, ...]] = tuple
-    """Descendants that have left the process tree (backends without a PID namespace)."""
-    disk_bytes: Callable[[], int] | None = None
-    """Bytes written where no in-memory mount tells (backends without their own mounts)."""
+    cap: int
+    data: bytearray
+
+    def take(self, descriptor: int) -> int:
+        """Read once. Returns the bytes read; 0 at the end of the stream; -1 when nothing is there now."""
+        try:
+            chunk = os.read(descriptor, CHUNK)
+        except BlockingIOError:
+            return -1
+        except OSError:
+            return 0
+        self.data += chunk[: self.cap + 1 - len(self.data)]
+        return len(chunk)
+
+    @property
+    def is_over(self) -> bool:
+        return len(self.data) > self.cap
+
+
+def supervise(start: Start, meter: Meter, end: Callable[[int], None], init_of: Callable[[int], int]) -> Ended:
+    """Start a process and wait for its end.
+
+    `end` is called with the process' id, perhaps several times, to begin ending the whole tree; `init_of`
+    returns the first process that sees the command's own places. Raises SandboxError when the process cannot
+    be started or cannot be ended, UsageError when the command line cannot be handed over.
+    """
+    began = time.monotonic()
+    try:
+        process = _popen(start)
+    except BaseException:
+        os.close(start.channel)
+        raise
+    finally:
+        for descriptor in start.inherited:
+            os.close(descriptor)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    most = meter.limits.output_bytes
+    sinks = {
+        process.stdout.fileno(): _Sink(most, bytearray()),
+        process.stderr.fileno(): _Sink(most, bytearray()),
+        start.channel: _Sink(meter.limits.channel_bytes + 2, bytearray()),
+    }
+    run = _Run(process, start, meter, sinks, end, init_of, began)
+    try:
+        code = run.to_its_end()
+    finally:
+        for stream in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError):
+                stream.close()
+        os.close(start.channel)
+    out, err, channel = (bytes(sink.data) for sink in sinks.values())
+    completed = Completed(
+        ending=run.ending,
+        exit_code=code if run.ending is Ending.EXITED else None,
+        stdout=out[:most],
+        stderr=err[:most],
+        channel=channel[2 : meter.limits.channel_bytes + 2],
+        wall_s=time.monotonic() - began,
+        cpu_s=meter.cpu_s,
+        max_rss_bytes=meter.rss_bytes,
+    )
+    return Ended(completed, channel.startswith(SETTING_UP), channel.startswith(SETTING_UP + STARTING))
+
+
+def _popen(start: Start) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            start.argv,
+            env=start.env,
+            cwd=start.cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=start.inherited,
+            start_new_session=True,
+            bufsize=0,
+        )
+    except OSError as error:
+        if error.errno == errno.E2BIG:
+            raise UsageError("the arguments and variables of a command in a sandbox are too long") from error
+        raise SandboxError(f"cannot start {start.argv[0]}: {error}") from error
 
 
 @dataclass(slots=True)
 class _Run:
     process: subprocess.Popen[bytes]
-    limits: Limits
-    watch: Watch
-    started: float
-    channel: int
-    sinks: dict[int, bytearray] = field(default_factory=dict)
-    caps: dict[int, int] = field(default_factory=dict)
+    start: Start
+    meter: Meter
+    sinks: dict[int, _Sink]
+    end: Callable[[int], None]
+    init_of: Callable[[int], int]
+    began: float
     ending: Ending = Ending.EXITED
-    cpu_s: float = 0.0
-    max_rss: int = 0
+    stands: bool = False
 
-    def stop(self, ending: Ending) -> None:
-        """End the run at a limit; the first limit hit is the one reported."""
-        if self.ending is Ending.EXITED:
-            self.ending = ending
-        self.watch.kill(self.process)
+    def to_its_end(self) -> int:
+        """Feed, drain and measure until the process has ended; return its exit code."""
+        handle = os.pidfd_open(self.process.pid)
+        try:
+            try:
+                self._attend(handle)
+            finally:  # at a limit, and when this thread is interrupted
+                usage, status = self._reap(handle)
+            self.meter.cpu_s = max(self.meter.cpu_s, usage[0])
+            # A forked child starts with its parent's peak: only a higher one is the command's own.
+            self.meter.rss_bytes = max(self.meter.rss_bytes, usage[1])
+            return self._judge(os.waitstatus_to_exitcode(status))
+        finally:
+            self.meter.disk.close()
+            os.close(handle)
 
-
-def supervise(
-    argv: Sequence[str],
-    *,
-    env: dict[str, str],
-    cwd: str | None,
-    stdin: bytes,
-    limits: Limits,
-    watch: Watch,
-    pass_fds: tuple[int, ...],
-    channel: int,
-) -> Completed:
-    """Start `argv` and wait for its end.
-
-    `pass_fds` are inherited and closed here after the start; `channel` is the reading end of the channel
-    pipe and is closed here. Raises SandboxError when the process cannot be started.
-    """
-    started = time.monotonic()
-    try:
-        process = subprocess.Popen(
-            argv,
-            env=env,
-            cwd=cwd,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=pass_fds,
-            start_new_session=True,
-        )
-    except OSError as error:
-        os.close(channel)
-        raise SandboxError(f"cannot start {argv[0]}: {error}") from error
-    finally:
-        for descriptor in pass_fds:
-            os.close(descriptor)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    run = _Run(process, limits, watch, started, channel)
-    for descriptor, cap in (
-        (process.stdout.fileno(), limits.output_bytes),
-        (process.stderr.fileno(), limits.output_bytes),
-        (channel, limits.channel_bytes),
-    ):
-        run.sinks[descriptor] = bytearray()
-        run.caps[descriptor] = cap
-    try:
-        exit_code = _loop(run, stdin)
-    finally:
-        _close(process.stdin, process.stdout, process.stderr)
-        os.close(channel)
-    out, err, told = (bytes(sink) for sink in run.sinks.values())
-    return Completed(
-        ending=run.ending,
-        exit_code=exit_code if run.ending is Ending.EXITED else None,
-        stdout=out[: limits.output_bytes],
-        stderr=err[: limits.output_bytes],
-        channel=told[: limits.channel_bytes],
-        wall_s=time.monotonic() - started,
-        cpu_s=run.cpu_s,
-        max_rss_bytes=run.max_rss,
-    )
-
-
-def _loop(run: _Run, stdin: bytes) -> int:
-    process = run.process
-    assert process.stdin is not None
-    ended = os.pidfd_open(process.pid)
-    feeding = process.stdin.fileno()
-    pending = memoryview(stdin)
-    next_look = run.started + FIRST_LOOK_S
-    try:
+    def _attend(self, handle: int) -> None:
+        assert self.process.stdin is not None
+        feeding = self.process.stdin.fileno()
+        pending = memoryview(self.start.stdin)
+        last = self.began + self.meter.limits.wall_s
+        next_look = self.began + self.meter.pause_s
         with selectors.DefaultSelector() as selector:
-            selector.register(ended, selectors.EVENT_READ)
-            for descriptor in run.sinks:
+            for descriptor in (handle, *self.sinks):
                 os.set_blocking(descriptor, False)
                 selector.register(descriptor, selectors.EVENT_READ)
             os.set_blocking(feeding, False)
             selector.register(feeding, selectors.EVENT_WRITE)
-            alive = True
-            while alive:
-                timeout = max(min(next_look, run.started + run.limits.wall_s) - time.monotonic(), 0.0)
-                for key, _ in selector.select(timeout):
-                    if key.fd == ended:
-                        alive = False
-                    elif key.fd == feeding:
-                        pending = _feed(selector, process.stdin, pending)
-                    elif not _drain(run, key.fd):
-                        selector.unregister(key.fd)
+            while self.ending is Ending.EXITED:
+                timeout = min(next_look, last) - time.monotonic()
+                ready = [key.fd for key, _ in selector.select(max(timeout, 0.0))]
+                for descriptor in ready:
+                    if descriptor in self.sinks and self._drain(descriptor) == 0:
+                        selector.unregister(descriptor)
+                    elif descriptor == feeding:
+                        pending = self._feed(pending)
+                        if not pending:
+                            selector.unregister(feeding)
+                            self.process.stdin.close()
+                if handle in ready:
+                    return
                 now = time.monotonic()
-                if alive and now - run.started >= run.limits.wall_s:
-                    run.stop(Ending.WALL_LIMIT)
-                    alive = False
-                if alive and now >= next_look:
-                    _check(run)
-                    next_look = now + LOOK_S
-                alive = alive and run.ending is Ending.EXITED
-        return _finish(run)
-    finally:
-        os.close(ended)
+                if now >= last:
+                    self.ending = Ending.WALL_LIMIT
+                elif now >= next_look:
+                    self.ending = self.meter.look(self.process.pid, now - self.began) or self.ending
+                    next_look = time.monotonic() + self.meter.pause_s
+
+    def _feed(self, pending: memoryview) -> memoryview:
+        """Write what fits now; what a command does not read is dropped."""
+        assert self.process.stdin is not None
+        try:
+            return pending[os.write(self.process.stdin.fileno(), pending[:CHUNK]) :] if pending else pending
+        except BlockingIOError:
+            return pending
+        except OSError:
+            return memoryview(b"")
+
+    def _drain(self, descriptor: int) -> int:
+        sink = self.sinks[descriptor]
+        count = sink.take(descriptor)
+        if descriptor == self.start.channel and count > 0 and not self.stands:
+            self.stands = True
+            self.meter.disk.open(self.init_of(self.process.pid))
+        if sink.is_over and self.ending is Ending.EXITED:
+            self.ending = Ending.OUTPUT_LIMIT
+        return count
+
+    def _reap(self, handle: int) -> tuple[tuple[float, int], int]:
+        """End what still runs and collect it; return CPU seconds and peak memory in bytes, and the status."""
+        deadline = time.monotonic() + END_S
+        with selectors.DefaultSelector() as selector:
+            selector.register(handle, selectors.EVENT_READ)
+            while not selector.select(0):
+                if time.monotonic() > deadline:
+                    raise SandboxError("a sandbox cannot be ended: its processes do not die when killed")
+                self.end(self.process.pid)
+                selector.select(0.1)
+        _, status, usage = os.wait4(self.process.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        peak = usage.ru_maxrss * 1024
+        return (usage.ru_utime + usage.ru_stime, peak if peak > _own_peak() else 0), status
+
+    def _judge(self, code: int) -> int:
+        """Read what is left in the pipes and settle how the command ended."""
+        for descriptor, sink in self.sinks.items():
+            while not sink.is_over and sink.take(descriptor) > 0:
+                pass
+        if 128 < code <= 128 + 64:  # how a shell says "killed by a signal"
+            code = 128 - code
+        if self.ending is not Ending.EXITED:
+            return code
+        if any(sink.is_over for sink in self.sinks.values()):
+            self.ending = Ending.OUTPUT_LIMIT
+        elif code == -signal.SIGXCPU:
+            self.ending = Ending.CPU_LIMIT
+        elif code == -signal.SIGXFSZ:
+            self.ending = Ending.DISK_LIMIT
+        else:
+            self.ending = self.meter.last_look() or self.ending
+        return code
 
 
-def _finish(run: _Run) -> int:
-    """Reap the process, make sure that nothing of it is left, and read what is still in the pipes."""
-    _, status, usage = os.wait4(run.process.pid, 0)
-    run.process.returncode = os.waitstatus_to_exitcode(status)
-    run.watch.kill(run.process)
-    run.cpu_s = max(run.cpu_s, usage.ru_utime + usage.ru_stime)
-    run.max_rss = max(run.max_rss, usage.ru_maxrss * 1024)
-    for descriptor in run.sinks:
-        while _drain(run, descriptor, wait=False):
-            pass
-    code = run.process.returncode
-    code = 128 - code if code > 128 + 64 else code
-    if 128 < code <= 128 + 64:  # a shell's or bubblewrap's way to say "killed by a signal"
-        code = 128 - code
-    if run.ending is Ending.EXITED and code == -signal.SIGXCPU:
-        run.ending = Ending.CPU_LIMIT
-    if run.ending is Ending.EXITED and code == -signal.SIGXFSZ:
-        run.ending = Ending.DISK_LIMIT
-    return code
-
-
-def _feed(selector: selectors.BaseSelector, stdin: IO[bytes], pending: memoryview) -> memoryview:
-    try:
-        if pending:
-            pending = pending[os.write(stdin.fileno(), pending[:CHUNK]) :]
-    except BlockingIOError:
-        return pending
-    except OSError:
-        pending = memoryview(b"")
-    if not pending:
-        selector.unregister(stdin.fileno())
-        with contextlib.suppress(OSError):
-            stdin.close()
-    return pending
-
-
-def _drain(run: _Run, descriptor: int, *, wait: bool = True) -> bool:
-    """Read what is there; False at the end of the stream (or, without `wait`, when nothing is there)."""
-    try:
-        data = os.read(descriptor, CHUNK)
-    except BlockingIOError:
-        return wait
-    except OSError:
-        return False
-    sink = run.sinks[descriptor]
-    if len(sink) < run.caps[descriptor] + 1:
-        sink += data
-    if len(sink) > run.caps[descriptor] and run.ending is Ending.EXITED and wait:
-        run.stop(Ending.OUTPUT_LIMIT)
-    return bool(data)
-
-
-def _check(run: _Run) -> None:
-    limits = run.limits
-    use = look(run.process.pid, most=limits.processes * 4)
-    pids = (*use.pids, *run.watch.extra_pids())
-    run.cpu_s = max(run.cpu_s, use.cpu_s)
-    # Before the first byte on the channel the process may still see the host's own mounts.
-    inside = bool(pids) and bool(run.sinks[run.channel])
-    mounts = tmpfs_bytes(pids[-1], run.watch.mounts) if inside else {}
-    in_memory = sum(used for used, _ in mounts.values())
-    memory = use.rss_bytes + in_memory
-    run.max_rss = max(run.max_rss, use.rss_bytes)
-    if len(pids) > limits.processes:
-        run.stop(Ending.PROCESS_LIMIT)
-    elif run.cpu_s > limits.cpu_s:
-        run.stop(Ending.CPU_LIMIT)
-    elif memory > limits.memory_bytes and proportional_bytes(pids) + in_memory > limits.memory_bytes:
-        run.stop(Ending.MEMORY_LIMIT)
-    elif any(total - used < NEARLY_FULL for used, total in mounts.values()) or (
-        run.watch.disk_bytes is not None and run.watch.disk_bytes() > limits.disk_bytes
-    ):
-        run.stop(Ending.DISK_LIMIT)
-
-
-def _close(*streams: IO[bytes] | None) -> None:
-    for stream in streams:
-        if stream is not None:
-            with contextlib.suppress(OSError):
-                stream.close()
+def _own_peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
