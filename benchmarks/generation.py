@@ -2,8 +2,8 @@
 
     python benchmarks/generation.py [--sources FILE.toml] [--corpus DIR] [--per-repo N] [--workers N]
 
-With `--targets demo` the bounds are those of `make demo`; with `corpus` (the default for another list) those
-of the development corpus of a dozen repositories.
+Without a list, the command of `make demo` is run and its targets count (`--targets demo`); with another list
+those of the development corpus of a dozen repositories (`--targets corpus`).
 """
 
 import json
@@ -51,6 +51,8 @@ def main() -> int:
     else:
         arguments += ["--sources", str(given.sources or DEMO)]
         targets = targets or ("corpus" if given.sources else "demo")
+        if given.sources is None:  # as `make demo` does
+            given.per_repo, given.limit = given.per_repo or 8, given.limit or 28
     for name in ("per_repo", "limit", "workers", "seed"):
         value = getattr(given, name)
         if value is not None and not (given.quick and name == "per_repo"):

@@ -2,8 +2,9 @@
 
     python benchmarks/validity.py --corpus DIR [--count 100] [--repeat 5] [--seed 0]
 
-No verdict may flip, the gold patch must resolve every task each time and the empty patch none. With
-`--quick` and no corpus, a few tasks are made of a fixture repository first.
+No verdict may flip, the gold patch must resolve every task each time and the empty patch none. Where no
+corpus is named and ./corpus is none, tasks are made first: those of `make demo`, with `--quick` a few of a
+fixture repository.
 """
 
 import random
@@ -11,9 +12,11 @@ import sys
 import time
 from pathlib import Path
 
-from harness import FIXTURE, at_least, at_most, folder, lines_of, parser, report, taskforge
+from harness import DEMO, FIXTURE, at_least, at_most, folder, lines_of, parser, report, taskforge
 
 from taskforge.store import Corpus
+
+DEMO_SIZE = ("--per-repo", "8", "--limit", "28")
 
 
 def main() -> int:
@@ -25,9 +28,13 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=0)
     given = options.parse_args()
     count, repeat = (3, 2) if given.quick else (given.count, given.repeat)
-    with folder(given.corpus if given.corpus or given.quick else Path("corpus")) as corpus:
-        if given.quick and given.corpus is None:
-            taskforge("generate", str(FIXTURE), "--per-repo", "4", "--corpus", str(corpus), "--json")
+    named = given.corpus
+    if named is None and not given.quick and (Path("corpus") / "corpus.sqlite").is_file():
+        named = Path("corpus")
+    with folder(named) as corpus:
+        if named is None:
+            made = [str(FIXTURE), "--per-repo", "3"] if given.quick else ["--sources", str(DEMO), *DEMO_SIZE]
+            taskforge("generate", *made, "--corpus", str(corpus), "--json")
         with Corpus.open(corpus) as opened:
             ids = [row.id for row in opened.tasks()]
         drawn = sorted(random.Random(given.seed).sample(ids, min(count, len(ids))))
@@ -53,7 +60,7 @@ def main() -> int:
         "wall_s": round(wall_s, 1),
     }
     targets = [
-        at_least("tasks checked", len(checked), min(count, 3 if given.quick else 100)),
+        at_least("tasks checked", len(checked), min(count, len(ids))),
         at_most("tasks that flipped", len(flipped), 0),
         at_most("tasks that could not be checked", len(unchecked), 0),
         at_least("share resolved by gold", gold / checks if checks else 0.0, 1),
