@@ -19,7 +19,7 @@ help: ## List the targets
 setup: $(STAMP) ## Make .venv with everything, and install bubblewrap and git where that is possible
 
 demo: setup ## Make tasks of four real packages in ./corpus, without Docker, GPU or API key
-	$(BIN)/taskforge generate --sources demo/sources.toml --corpus $(CORPUS) --per-repo 8 --limit 28
+	$(BIN)/taskforge generate --sources demo/sources.toml --corpus $(CORPUS) --per-repo 8 --limit 24
 	$(BIN)/taskforge tasks list --corpus $(CORPUS)
 
 test: setup ## Run the quick tests
