@@ -52,11 +52,11 @@ def dangling(files: Mapping[str, bytes], roots: tuple[str, ...], removal: Remova
     `files` are those of the snapshot, `roots` the import roots.
     """
     gone = gone_names(files, roots, removal)
+    found = set(_dead_exports(removal, roots, gone))
     _spread_stars(files, roots, removal, gone)
     if not gone.modules and not gone.names:
         return []
     words = gone.words
-    found = set()
     for path, content in _start_files(files, removal):
         if path.endswith((".py", ".pyi")) and any(word in content for word in words):
             tree = _parsed(content)
@@ -65,6 +65,18 @@ def dangling(files: Mapping[str, bytes], roots: tuple[str, ...], removal: Remova
                 is_package = PurePosixPath(path).stem == "__init__"
                 found |= {(path, what) for what in _references(tree, dotted, gone, is_package=is_package)}
     return sorted(found)
+
+
+def _dead_exports(removal: Removal, roots: tuple[str, ...], gone: Gone) -> Iterator[tuple[str, str]]:
+    """Entries of `__all__` for names that are gone. (The linter does not look at packages.)"""
+    for path, text in removal.source_files.items():
+        lost = gone.names.get(dotted_name(path, roots), set()) if path.endswith(".py") else set()
+        if not lost or text is None:
+            continue
+        exports = parsed.index(path, text.encode(), ()).namespaces[path].exports
+        for _, element in exports:
+            if element.value in lost:
+                yield path, f"__all__: {element.value}"
 
 
 def dotted_name(path: str, roots: tuple[str, ...]) -> str:

@@ -1,9 +1,9 @@
 import pytest
 
 from taskforge.domain.agent import Repository
-from tests.verification.shop import make_runner, measured
+from tests.verification.shop import measured
 
 
 @pytest.fixture(scope="session")
 def shop() -> Repository:
-    return measured(make_runner())
+    return measured()

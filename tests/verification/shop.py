@@ -1,6 +1,7 @@
 """The fixture repository verify_shop, ready for work, and removals written by hand."""
 
 import atexit
+import dataclasses
 import shutil
 import subprocess
 import sys
@@ -69,7 +70,7 @@ def make_runner(tree: Path = FOLDER) -> TestRunner:
     return TestRunner(get_sandbox("auto"), environment, tree, Limits(wall_s=60), test_timeout_s=10)
 
 
-def unmeasured(files: dict[str, bytes] | None = None, recipe: EnvironmentRecipe = RECIPE) -> Repository:
+def unmeasured(files: dict[str, bytes] | None = None) -> Repository:
     """Return the repository without a baseline, for what runs no test."""
     snapshot = Snapshot(
         name="shop",
@@ -78,25 +79,37 @@ def unmeasured(files: dict[str, bytes] | None = None, recipe: EnvironmentRecipe 
         tree=tree_digest(TREE),
         license=License(expression="MIT"),
     )
-    environment = Environment(recipe=recipe, folder=FOLDER.parent, python=Path(sys.executable), mounts=())
+    environment = Environment(recipe=RECIPE, folder=FOLDER.parent, python=Path(sys.executable), mounts=())
     baseline = Baseline((), {}, Coverage((), {}, {}, {}), 4, 1.0, 1.0)
     return Repository(snapshot, files or FILES, environment, baseline)
 
 
-def measured(runner: TestRunner, files: dict[str, bytes] | None = None) -> Repository:
+def measured() -> Repository:
     """Return the repository with a baseline that was really measured."""
-    outcome = measure_baseline(runner, seed=1)
+    outcome = measure_baseline(make_runner(), seed=1)
     assert isinstance(outcome, Done)
-    bare = unmeasured(files)
+    bare = unmeasured()
     return Repository(bare.snapshot, bare.files, bare.environment, outcome.value)
 
 
-def variation(folder: Path, changes: dict[str, str]) -> tuple[Repository, TestRunner]:
-    """Write the repository with other texts of some files, and measure it."""
+def variation(
+    shop: Repository, folder: Path, changes: dict[str, str], renamed: dict[str, str] | None = None
+) -> tuple[Repository, TestRunner]:
+    """Write the repository with other texts of some files.
+
+    Its baseline is that of `shop` with tests renamed: lines that tests run must be where they were.
+    """
     files = {**FILES, **{path: text.encode() for path, text in changes.items()}}
     write_tree({path: (0o644, content) for path, content in files.items()}, folder)
-    runner = make_runner(folder)
-    return measured(runner, files), runner
+    names = renamed or {}
+    old = shop.baseline
+    tests = tuple(names.get(test, test) for test in old.coverage.tests)
+    baseline = dataclasses.replace(
+        old,
+        stable=tuple(names.get(test, test) for test in old.stable),
+        coverage=dataclasses.replace(old.coverage, tests=tests),
+    )
+    return Repository(shop.snapshot, files, shop.environment, baseline), make_runner(folder)
 
 
 def without(text: str, *parts: str) -> str:

@@ -145,9 +145,9 @@ def test_unneeded_code_is_put_back(shop: Repository) -> None:
     assert verdicts[f"{PRICING}::discount"] == "needed"
 
 
-def test_unneeded_code_that_cannot_be_put_back_is_refused(tmp_path: Path) -> None:
+def test_unneeded_code_that_cannot_be_put_back_is_refused(shop: Repository, tmp_path: Path) -> None:
     untested = "\n\ndef half(price):\n    return discount(price, 50)\n"
-    changed, runner = variation(tmp_path / "shop", {PRICING: TEXTS[PRICING] + untested})
+    changed, runner = variation(shop, tmp_path / "shop", {PRICING: TEXTS[PRICING] + untested})
     proposed = discount_removal().model_copy(update={"symbols": (f"{PRICING}::discount", f"{PRICING}::half")})
     outcome = verify(changed, proposed, runner, seed=3)
     assert isinstance(outcome, Skipped)
@@ -155,12 +155,13 @@ def test_unneeded_code_that_cannot_be_put_back_is_refused(tmp_path: Path) -> Non
     assert "half" in outcome.detail
 
 
-def test_tests_that_let_wrong_code_through_are_too_weak(tmp_path: Path) -> None:
+def test_tests_that_let_wrong_code_through_are_too_weak(shop: Repository, tmp_path: Path) -> None:
     weak = "def test_discount():\n    assert discount(200, 50) is not None\n\n\n"
     tests = TEXTS[TEST_PRICING].replace(
         between(TEXTS[TEST_PRICING], "@pytest.mark.parametrize", "def test_shipping"), weak
     )
-    changed, runner = variation(tmp_path / "shop", {TEST_PRICING: tests})
+    renamed = {DISCOUNT_TESTS[0]: f"{TEST_PRICING}::test_discount"}
+    changed, runner = variation(shop, tmp_path / "shop", {TEST_PRICING: tests}, renamed)
     proposed = discount_removal().model_copy(
         update={
             "hidden": (f"{TEST_PRICING}::test_discount",),
