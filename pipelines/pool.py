@@ -26,7 +26,6 @@ from taskforge.domain.errors import Boundary, UsageError
 from taskforge.domain.outcomes import Failed
 from taskforge.settings import PipelineSettings, SandboxSettings
 
-
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -163,7 +162,8 @@ class RayPool:
                 except (ConnectionError, ValueError, RayError) as error:
                     raise UsageError(
                         f"cannot join the Ray cluster at {settings.ray_address}: {_line(error)}; "
-                        "check the address, or leave it out to run on this machine"
+                        "check the address (and set RAY_AUTH_MODE=token if it asks for a token), or leave it "
+                        "out to run on this machine"
                     ) from error
             else:
                 ray.init(

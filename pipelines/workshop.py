@@ -49,7 +49,7 @@ from taskforge.sources import fetch, read_tree, write_tree
 from taskforge.testing.archive import dump_baseline, load_baseline
 from taskforge.testing.run import TestRunner
 from taskforge.testing.stability import measure_baseline
-from taskforge.verification import hide_more, task_of, blocking_tests, verify
+from taskforge.verification import blocking_tests, hide_more, task_of, verify
 
 LINK = 0o120000
 """Mode of a symbolic link in a tree."""
