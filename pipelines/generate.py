@@ -94,9 +94,10 @@ def generate(
         wall_s = time.monotonic() - started
         ledger = Ledger(corpus)
         ledger.run(lanes, overhead, wall_s)
+        found = ledger.costs(lanes)
         costs = Costs(
-            {lane.order: ledger.cost(lane).cpu_s for lane in lanes},
-            {lane.order: ledger.cost(lane).wall_s for lane in lanes},
+            {order: cost.cpu_s for order, cost in found.items()},
+            {order: cost.wall_s for order, cost in found.items()},
             ledger.overhead_s(lanes),
             wall_s,
         )

@@ -13,7 +13,7 @@ from taskforge.domain.ids import content_id, digest
 from taskforge.domain.outcomes import Done, Failed, Skipped, SkipReason
 from taskforge.domain.source import Snapshot
 from taskforge.domain.task import Task
-from taskforge.store import Corpus
+from taskforge.store import Corpus, Timing
 
 RUN = "run"
 """Name under which the cost of a whole run is kept."""
@@ -126,15 +126,16 @@ class Ledger:
         """Return the verified task of a rank as the worker made it."""
         return Task.model_validate_json(self._corpus.get_blob(lane.drafts[rank]))
 
-    def cost(self, lane: Lane) -> Cost:
-        """What all jobs of a repository cost so far, in this run and before it."""
-        settings = lane.terms.settings
-        items = {stages.fetch_item(lane.source, settings), lane.baseline, *lane.items}
-        if lane.snapshot is not None:
-            items.add(stages.environment_item(lane.snapshot))
-        items.add(stages.discover_item(lane.baseline, settings, lane.terms.pool_limit))
-        timings = [t for t in self._corpus.telemetry.timings(repository=lane.name) if t.item in items]
-        return Cost(sum(t.cpu_s for t in timings), sum(t.wall_s for t in timings))
+    def costs(self, lanes: Sequence[Lane]) -> dict[int, Cost]:
+        """What all jobs of each repository cost so far, in this run and before it, by order."""
+        timings: dict[str, list[Timing]] = {}
+        for timing in self._corpus.telemetry.timings():
+            timings.setdefault(timing.item, []).append(timing)
+        found = {}
+        for lane in lanes:
+            own = [timing for item in _items(lane) for timing in timings.get(item, ())]
+            found[lane.order] = Cost(sum(t.cpu_s for t in own), sum(t.wall_s for t in own))
+        return found
 
     def _store(self, lane: Lane, value: Any) -> dict[str, Any]:
         """Store what a preparing stage made; return the value of its outcome."""
@@ -189,6 +190,17 @@ class Ledger:
         self._corpus.telemetry.record(
             stage, item, repository, cpu_s=report.cpu_s, wall_s=report.wall_s, worker=report.worker
         )
+
+
+def _items(lane: Lane) -> set[str]:
+    """Return the items of all jobs of a repository."""
+    settings = lane.terms.settings
+    items = {stages.fetch_item(lane.source, settings), *lane.items}
+    if lane.snapshot is not None:
+        items.add(stages.environment_item(lane.snapshot))
+    if lane.baseline:
+        items |= {lane.baseline, stages.discover_item(lane.baseline, settings, lane.terms.pool_limit)}
+    return items
 
 
 def _run_item(lanes: Sequence[Lane]) -> str:
