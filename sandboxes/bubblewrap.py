@@ -55,11 +55,13 @@ if [ -d {snapshot} ]; then
 fi
 printf '\\007' >"$channel"
 unset channel
+trap : HUP INT QUIT TERM
 (exec "$@")
 exit $?
 """
-"""Runs as the namespace's init: reaps orphans, and all processes end with it. The subshell makes sure that
-argv[0] is a program, never a word of the shell."""
+"""Runs as the namespace's init: reaps orphans, and all processes end with it. The kernel keeps signals that
+an init does not handle from it; the trap, which the command does not inherit, makes the others harmless. The
+subshell makes sure that argv[0] is a program, never a word of the shell."""
 
 
 def find_bubblewrap() -> tuple[str, str]:
@@ -81,10 +83,10 @@ def find_bubblewrap() -> tuple[str, str]:
     return path, version
 
 
-def arguments(
+def options(
     command: Command, environment: Mapping[str, str], files: Mapping[str, int], seccomp: int | None
 ) -> Iterator[str]:
-    """Yield the arguments for a command. `files` maps each file of /etc to make to a descriptor to read."""
+    """Yield the options for a command. `files` maps each file of /etc to make to a descriptor to read."""
     yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000")
     yield from ("--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL", "--clearenv")
     yield from ("--hostname", "sandbox")
@@ -106,7 +108,6 @@ def arguments(
     yield from ("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", TREE)
     for name, value in environment.items():
         yield from ("--setenv", name, value)
-    yield from ("/bin/sh", "-c", _script(command.limits), "sandbox", *command.argv)
 
 
 def _system() -> Iterator[str]:
@@ -149,7 +150,8 @@ def environment_of(command: Command, channel: int) -> dict[str, str]:
     return environment | dict(command.env) | {"TASKFORGE_TREE": TREE, "TASKFORGE_CHANNEL": str(channel)}
 
 
-def _script(limits: Limits) -> str:
+def start_script(limits: Limits) -> str:
+    """Return what a shell runs inside, with the command as its arguments."""
     return START.format(
         blocks=max(limits.file_bytes // 512, 1),
         cpu_s=ceil(limits.cpu_s) + 1,

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from sandboxes import bubblewrap
 from sandboxes.admission import admit, refuse_mounts
 from sandboxes.cgroups import TaskCap, task_cap
+from sandboxes.descriptors import closing_on_error, descriptor_of
 from sandboxes.disk import MountDisk
 from sandboxes.meter import Meter, most_tasks
 from sandboxes.proctree import children
@@ -64,27 +65,27 @@ class NamespacesSandbox:
             for place, text in bubblewrap.MADE.items()
             if not (command.network and place in bubblewrap.OF_NETWORK)
         }
-        files: dict[str, int] = {}
         channel, writing = os.pipe()
-        opened = [channel, writing]
-        try:
-            for place, text in made.items():
-                files[place] = _pipe_of(text.encode())
-                opened.append(files[place])
-            seccomp = None if self._filter is None else _pipe_of(self._filter)
-            inherited = (writing, *files.values(), *(() if seccomp is None else (seccomp,)))
+        with closing_on_error(channel, writing) as opened:
+
+            def readable(data: bytes) -> int:
+                opened.append(descriptor_of(data))
+                return opened[-1]
+
+            files = {place: readable(text.encode()) for place, text in made.items()}
+            seccomp = None if self._filter is None else readable(self._filter)
             environment = bubblewrap.environment_of(command, writing)
-            argv = [self._bwrap, *bubblewrap.arguments(command, environment, files, seccomp)]
-        except BaseException:
-            for descriptor in opened:
-                os.close(descriptor)
-            raise
+            options = bubblewrap.options(command, environment, files, seccomp)
+            # Not on the command line, which all users of the host can read: variables may hold secrets.
+            words = readable(b"".join(os.fsencode(option) + b"\0" for option in options))
+            argv = [self._bwrap, "--args", str(words), "--", "/bin/sh", "-c"]
+            argv += [bubblewrap.start_script(command.limits), "sandbox", *command.argv]
         return Start(
             argv if cap is None else cap.entering(argv),
             env={},
             cwd="/",
             stdin=command.stdin,
-            inherited=inherited,
+            inherited=tuple(opened[1:]),
             channel=channel,
         )
 
@@ -99,14 +100,6 @@ def _settle(ended: Ended) -> Completed:
     if ended.set_up:
         raise SandboxError(f"the tree could not be copied into the sandbox: {said}")
     raise SandboxError(f"bubblewrap could not set the sandbox up: {said}")
-
-
-def _pipe_of(data: bytes) -> int:
-    """Return the reading end of a closed pipe that holds `data`, which is shorter than 64 KiB."""
-    reading, writing = os.pipe()
-    os.write(writing, data)
-    os.close(writing)
-    return reading
 
 
 def _init_of(bwrap: int) -> int:

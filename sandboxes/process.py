@@ -16,14 +16,15 @@ from pathlib import Path
 
 from sandboxes import reaper
 from sandboxes.admission import admit
-from sandboxes.cgroups import task_cap
+from sandboxes.cgroups import TaskCap, task_cap
+from sandboxes.descriptors import closing_on_error, descriptor_of
 from sandboxes.disk import FolderDisk
 from sandboxes.hostnet import network_environment
 from sandboxes.meter import Meter, most_tasks
 from sandboxes.proctree import look
 from sandboxes.supervise import Start, supervise
 from taskforge.domain.errors import SandboxError
-from taskforge.domain.sandbox import Command, Completed, Ending, Limits
+from taskforge.domain.sandbox import Command, Completed, Ending
 
 OWN_PROCESSES = 1
 """The reaper."""
@@ -55,16 +56,7 @@ class ProcessSandbox:
                     stack.enter_context(cap)
                 except OSError as error:
                     raise SandboxError(f"a control group for a sandbox cannot be made: {error}") from error
-            channel, writing = os.pipe()
-            argv = _argv(command.argv, command.limits, writing)
-            start = Start(
-                argv if cap is None else cap.entering(argv),
-                env=_environment(command, places, writing),
-                cwd=str(places[0]),
-                stdin=command.stdin,
-                inherited=(writing,),
-                channel=channel,
-            )
+            start = _start(command, places, cap)
             disk = FolderDisk(places, command.limits.disk_bytes)
             ended = supervise(start, Meter(command.limits, disk, OWN_PROCESSES, cap), _Ender(), int)
         if not ended.started and ended.completed.ending is Ending.EXITED:
@@ -99,12 +91,25 @@ def _lay_out(tree: Path | None, places: tuple[Path, ...]) -> None:
         repo.chmod(repo.stat().st_mode | 0o700)
 
 
-def _argv(argv: tuple[str, ...], limits: Limits, channel: int) -> list[str]:
-    bounds = (str(channel), str(limits.file_bytes), str(ceil(limits.cpu_s) + 1))
-    return [sys.executable, "-I", "-S", reaper.__file__, *bounds, *argv]
+def _start(command: Command, places: tuple[Path, ...], cap: TaskCap | None) -> Start:
+    channel, writing = os.pipe()
+    with closing_on_error(channel, writing) as opened:
+        environment = _variables(command, places, writing)
+        pairs = (f"{name}={value}".encode("utf-8", "surrogateescape") for name, value in environment.items())
+        opened.append(descriptor_of(b"".join(pair + b"\0" for pair in pairs)))
+        bounds = (command.limits.file_bytes, ceil(command.limits.cpu_s) + 1)
+        argv = [sys.executable, "-I", "-S", reaper.__file__, *map(str, (*opened[1:], *bounds)), *command.argv]
+    return Start(
+        argv if cap is None else cap.entering(argv),
+        env={},
+        cwd=str(places[0]),
+        stdin=command.stdin,
+        inherited=tuple(opened[1:]),
+        channel=channel,
+    )
 
 
-def _environment(command: Command, places: tuple[Path, ...], channel: int) -> dict[str, str]:
+def _variables(command: Command, places: tuple[Path, ...], channel: int) -> dict[str, str]:
     repo, tmp, home = map(str, places)
     environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "TMPDIR": tmp, "LANG": "C.UTF-8"}
     if command.network:

@@ -1,8 +1,9 @@
 """Parent of a command that runs without a PID namespace: adopts its orphans and ends them all.
 
 Run as a script by `python -I -S`, so it imports nothing but the standard library. Its arguments are the
-channel's descriptor, the largest file in bytes, the CPU seconds of one process, and the command. It ends as
-the command did; at SIGTERM, or when its own parent is gone, it ends the command first.
+channel's descriptor, a descriptor to read the command's variables from (NAME=VALUE, each closed by a NUL),
+the largest file in bytes, the CPU seconds of one process, and the command. It ends as the command did; at
+SIGTERM, or when its own parent is gone, it ends the command first.
 """
 
 import contextlib
@@ -23,7 +24,10 @@ class Stop(BaseException):
 
 def main(words: list[str]) -> int:
     """Run the command; return its status as wait gives it."""
-    channel, file_bytes, cpu_s = (int(word) for word in words[:3])
+    channel, variables, file_bytes, cpu_s = (int(word) for word in words[:4])
+    with open(variables, "rb") as file:
+        pairs = [line.partition(b"=") for line in file.read().split(b"\0") if line]
+    environment = {name: value for name, _, value in pairs}
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) or libc.prctl(
         PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0
@@ -32,7 +36,7 @@ def main(words: list[str]) -> int:
     os.write(channel, b"\6\7")
     pid = os.fork()
     if pid == 0:
-        become(words[3:], file_bytes, cpu_s)
+        become(words[4:], environment, file_bytes, cpu_s)
     os.close(channel)
     signal.signal(signal.SIGTERM, stop)
     status = signal.SIGKILL.value
@@ -52,7 +56,7 @@ def stop(*_: object) -> NoReturn:
     raise Stop
 
 
-def become(argv: list[str], file_bytes: int, cpu_s: int) -> NoReturn:
+def become(argv: list[str], environment: dict[bytes, bytes], file_bytes: int, cpu_s: int) -> NoReturn:
     """Become the command; the exit codes of what cannot be run are a shell's."""
     try:
         lower(resource.RLIMIT_CORE, 0)
@@ -60,7 +64,7 @@ def become(argv: list[str], file_bytes: int, cpu_s: int) -> NoReturn:
         lower(resource.RLIMIT_CPU, cpu_s)
         for name in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these
             signal.signal(name, signal.SIG_DFL)
-        os.execvp(argv[0], argv)
+        os.execvpe(argv[0], argv, environment)
     except (FileNotFoundError, NotADirectoryError):
         os.write(2, b"%s: not found\n" % os.fsencode(argv[0]))
         os._exit(127)

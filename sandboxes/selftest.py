@@ -35,9 +35,10 @@ def holes(sandbox: Sandbox) -> tuple[str, ...]:
         raise SandboxError(f"a sandbox starts but runs no commands: {said}")
     found = [f"the command {line}" for line in lines if line.startswith(("sees ", "writes ", "keeps "))]
     inside = dict(line.split(" ", 2)[1:] for line in lines if line.startswith("ns ") and line.count(" ") == 2)
-    for kind in NAMESPACES:
-        if not inside.get(kind) or inside[kind] == os.readlink(f"/proc/self/ns/{kind}"):
-            found.append(f"the {kind} namespace is the host's")
+    shared = [
+        kind for kind in NAMESPACES if inside.get(kind, "") in {"", os.readlink(f"/proc/self/ns/{kind}")}
+    ]
+    found += [f"the {kind} namespace is the host's" for kind in shared]
     if any(int(line.split()[1], 16) for line in lines if line.startswith("caps ")):
         found.append("the command has capabilities")
     return tuple(found)
