@@ -8,6 +8,7 @@ from taskforge.domain.errors import Boundary, SandboxError
 from taskforge.domain.outcomes import Done, Failed, Outcome, Skipped, SkipReason
 from taskforge.domain.sandbox import Ending
 from taskforge.domain.testrun import Baseline, SuiteRun, TestOutcome
+from taskforge.testing.orders import merge_orders
 from taskforge.testing.run import TestRunner, Variant
 
 OLDEST_PYTEST = 6
@@ -152,7 +153,7 @@ def _sort_out(
 
 
 def measure_baseline(runner: TestRunner, *, seed: int) -> Outcome[Baseline]:
-    """Run the untouched suite plainly, shuffled, in another environment and with coverage.
+    """Run the untouched suite plainly, shuffled, in another environment, and with coverage in two orders.
 
     Skipped when the suite cannot be relied on as a whole; Failed when the sandbox broke or the environment
     lacks coverage.py. Single tests that cannot be relied on are in `set_aside`.
@@ -189,11 +190,18 @@ def _measure(runner: TestRunner, seed: int) -> Outcome[Baseline]:
             wall_s=runner.limits.wall_s * UNDER_COVERAGE,
             test_timeout_s=runner.test_timeout_s * UNDER_COVERAGE,
         ),
+        Variant(
+            "coverage in another order",
+            shuffle=seed,
+            coverage=True,
+            wall_s=runner.limits.wall_s * UNDER_COVERAGE,
+            test_timeout_s=runner.test_timeout_s * UNDER_COVERAGE,
+        ),
     )
     if skip is not None:
         return skip
-    plain, (shuffled, elsewhere, traced) = first[0], rest
-    if traced.coverage is None:
+    plain, (shuffled, elsewhere, traced, again) = first[0], rest
+    if traced.coverage is None or again.coverage is None:
         return Failed(Boundary.INTERNAL, f"no coverage was recorded: {traced.output[-500:]}")
     stable, aside = _sort_out(plain, shuffled, elsewhere, traced, measurement.hangs)
     counted = len(stable) + sum(reason not in {o.value for o in SKIPS} for reason in aside.values())
@@ -205,8 +213,8 @@ def _measure(runner: TestRunner, seed: int) -> Outcome[Baseline]:
         Baseline(
             stable=stable,
             set_aside=dict(sorted(aside.items())),
-            coverage=traced.coverage,
-            runs=4,
+            coverage=merge_orders(traced.coverage, again.coverage),
+            runs=5,
             suite_cpu_s=statistics.median(run.cpu_s for run in timed),
             suite_wall_s=statistics.median(run.wall_s for run in timed),
             locations=plain.collected,
