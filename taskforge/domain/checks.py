@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Any
 
+from pydantic import Field
+
 from taskforge.domain.ids import Record
 from taskforge.domain.outcomes import SkipReason
 
@@ -32,7 +34,7 @@ class GateResult(Record):
 
     gate: GateName
     status: GateStatus
-    evidence: dict[str, Any] = {}
+    evidence: dict[str, Any] = Field(default_factory=dict)
     reason: SkipReason | None = None
     """Set when the gate failed."""
     detail: str = ""

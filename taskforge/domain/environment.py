@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import Field
+
 from taskforge.domain.ids import Record, content_id
 
 
@@ -27,9 +29,9 @@ class EnvironmentRecipe(Record):
     """Arguments given to pytest (folders or files), relative; empty means pytest's own default."""
     metadata: dict[str, str]
     """Files of the dist-info folder of the package under test: name to text (no RECORD)."""
-    generated: dict[str, str] = {}
+    generated: dict[str, str] = Field(default_factory=dict)
     """Files the build makes and the tree lacks (version files): path in tree to text."""
-    compiled: dict[str, str] = {}
+    compiled: dict[str, str] = Field(default_factory=dict)
     """Built extension modules laid into the tree: path in tree to blob digest."""
     pytest_args: tuple[str, ...] = ()
     """The repository's addopts without what would change reporting (-n, --cov, -x, -q ...)."""

@@ -29,7 +29,7 @@ class Limits(Record):
     wall_s: float = 600.0
     cpu_s: float = 1200.0
     memory_bytes: int = 4 << 30
-    """Resident memory of all processes together, the tree's copy and /tmp included where they are in memory."""
+    """Memory of all processes together, with the tree's copy and /tmp where those are in memory."""
     processes: int = 256
     file_bytes: int = 1 << 30
     """Largest single file."""

@@ -47,9 +47,9 @@ class Task(Record):
     symbols: tuple[str, ...] = Field(description="Places of the removed symbols, `path::qualified.name`.")
     removal_patch: str = Field(description="Unified diff of the package, snapshot to start tree.")
     gold_patch: str = Field(description="Exact inverse of removal_patch: the reference solution.")
-    test_patch: str = Field(description="Unified diff that brings the hidden tests back into the start tree.")
+    test_patch: str = Field(description="Unified diff that brings the hidden tests back into a start tree.")
     start_files: dict[str, str | None] = Field(
-        description="Files in which the start tree differs from the snapshot: path to blob digest, null if absent."
+        description="Where the start tree differs from the snapshot: path to blob digest, null if absent."
     )
     start_tree: str = Field(description="Tree digest of the start tree.")
     hidden_tests: dict[str, str] = Field(

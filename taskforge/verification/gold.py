@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from taskforge.domain.checks import GateName, GateResult, GateStatus
+from taskforge.domain.errors import TaskforgeError
 from taskforge.domain.ids import digest
 from taskforge.domain.outcomes import SkipReason
 from taskforge.domain.patches import encoded, inverse_patch, overlay_patch
 from taskforge.domain.removal import Removal
 from taskforge.rewards.submission import Rejected, patched
+
+LATE = "took more than"
+"""In the reason when git did not come to its end: that is the machine's fault, not the patch's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +42,16 @@ def gold_gate(files: Mapping[str, bytes], removal: Removal, runs: int) -> GateRe
     """Apply the gold and test patches to the start tree with git and compare with the original files.
 
     `files` are those of the snapshot, `runs` how often its suite was run. The changed files are all that is
-    compared: the start tree has no other difference. No test is run.
+    compared: the start tree has no other difference. No test is run. Raises TaskforgeError or OSError when
+    git could not do its work.
     """
     patches = patches_of(files, removal)
     start = {path: (0o644, text.encode()) for path, text in removal.overlay.items() if text is not None}
     wanted = {path: files[path] for path in sorted(removal.overlay) if path in files}
     solved = patched(start, (patches.gold + patches.test).encode())
     detail = ""
+    if isinstance(solved, Rejected) and LATE in solved.reason:
+        raise TaskforgeError(solved.reason)
     if isinstance(solved, Rejected):
         detail = f"the gold patch does not apply: {solved.reason}"
     else:

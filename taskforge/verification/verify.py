@@ -74,6 +74,8 @@ def verify(repository: Repository, removal: Removal, runner: TestRunner, *, seed
         return Failed(Boundary.SANDBOX, str(error))
     except TaskforgeError as error:
         return Failed(error.boundary, str(error))
+    except OSError as error:
+        return Failed(Boundary.INTERNAL, str(error))
 
 
 class _Verification:

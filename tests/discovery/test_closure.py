@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from taskforge.discovery.closure import Bounds, Plan, Planner

@@ -25,7 +25,13 @@ class Box:
         return 2 * volume
 '''
 WORDS = "def shout(text):\n    loud = text.upper()\n    loud += '!'\n    return loud\n"
-COUNT = "def tally(items):\n    counts = {}\n    for i in items:\n        counts[i] = counts.get(i, 0) + 1\n    return counts\n"
+COUNT = """\
+def tally(items):
+    counts = {}
+    for i in items:
+        counts[i] = counts.get(i, 0) + 1
+    return counts
+"""
 TESTS = """\
 from lib.count import tally
 from lib.shapes import Box

@@ -28,7 +28,7 @@ def roots(source: str) -> list[str]:
         ("x: 'Later' = None", ["Later"]),
         ("class A(Base):\n    y = z\n    def m(self):\n        return self.q + w", ["Base", "w", "z"]),
         (
-            "def f(v):\n    match v:\n        case {'k': found, **rest}:\n            return found, rest, other",
+            "def f(v):\n    match v:\n        case {'k': a, **rest}:\n            return a, rest, other",
             ["other"],
         ),
         ("a.b.c(d.e)", ["a.b.c", "d.e"]),

@@ -102,7 +102,7 @@ def test_examples_need_literals() -> None:
 
 def test_documents_give_sentences_that_name_a_symbol() -> None:
     files = {
-        "README.md": b"# x\n\nIt is short. Use ``chunked`` to cut a list into pieces of a size. Not so `chunk`.\n"
+        "README.md": b"# x\n\nShort. Use ``chunked`` to cut a list into pieces of a size. Not `chunk`.\n"
         b"\n```\nchunked() is code in here and does not count at all.\n```\n",
         "docs/a.rst": b"More\n====\n\nThe function :func:`chunked` gives lists, never tuples, to a caller.\n",
         "CHANGES.md": b"`chunked` was changed in this version so that it works.\n",

@@ -270,3 +270,15 @@ def test_a_broken_sandbox_says_nothing_about_the_removal(shop: Repository) -> No
     broken = Broken(runner.sandbox, runner.environment, runner.tree)
     outcome = verify(shop, discount_removal(), broken, seed=3)
     assert outcome == Failed(Boundary.SANDBOX, "bwrap is gone")
+
+
+def test_a_machine_at_its_end_says_nothing_about_the_removal(
+    shop: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def popen(*_: object, **__: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    runner = make_runner()
+    monkeypatch.setattr("subprocess.Popen", popen)
+    outcome = verify(shop, discount_removal(), runner, seed=3)
+    assert outcome == Failed(Boundary.INTERNAL, "[Errno 11] Resource temporarily unavailable")

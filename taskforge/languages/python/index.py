@@ -141,11 +141,11 @@ def _namespace(module: Module) -> Namespace:
         elif isinstance(node, ast.ClassDef):
             _define(namespace, module, node.name, FeatureKind.CLASS, node)
             for member in node.body:
-                inner = f"{node.name}.{defined_name(member)}"
+                name = f"{node.name}.{defined_name(member)}"
                 if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
-                    _define(namespace, module, inner, FeatureKind.METHOD, member)
+                    _define(namespace, module, name, FeatureKind.METHOD, member)
                 elif isinstance(member, ast.Assign | ast.AnnAssign) and defined_name(member):
-                    _define(namespace, module, inner, FeatureKind.CONSTANT, member)
+                    _define(namespace, module, name, FeatureKind.CONSTANT, member)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if len(targets) == 1 and isinstance(targets[0], ast.Name):
