@@ -12,6 +12,8 @@ FIRST_LOOK_S = 0.05
 SHORTEST_S = 0.02
 LONGEST_S = 0.1
 LONGEST_LATER_S = 0.25
+LONGEST_UNCAPPED_S = 0.05
+"""Where the kernel does not stop a fork bomb, a look must."""
 LATER_S = 5.0
 """After this long a command is looked at less often, unless a limit is near."""
 FILL_RATE = 4e9
@@ -34,6 +36,7 @@ class Meter:
     own: int
     """How many of the processes in the tree are the sandbox's own."""
     cap: TaskCap | None = None
+    """The control group of the command, where it has one."""
     cpu_s: float = 0.0
     rss_bytes: int = 0
     pause_s: float = FIRST_LOOK_S
@@ -60,6 +63,8 @@ class Meter:
         soon = min(limits.memory_bytes - memory, disk.left_bytes) / FILL_RATE
         soon = min(soon, (limits.cpu_s - self.cpu_s) / (os.cpu_count() or 1))
         longest = LONGEST_S if elapsed_s < LATER_S else LONGEST_LATER_S
+        if self.cap is None and os.geteuid() == 0:  # RLIMIT_NPROC does not hold root
+            longest = LONGEST_UNCAPPED_S
         self.pause_s = max(SHORTEST_S, min(soon, longest))
         return None
 

@@ -24,10 +24,12 @@ from sandboxes.meter import Meter, most_tasks
 from sandboxes.proctree import look
 from sandboxes.supervise import Start, supervise
 from taskforge.domain.errors import SandboxError
-from taskforge.domain.sandbox import Command, Completed, Ending
+from taskforge.domain.sandbox import Command, Completed, Ending, Limits
 
 OWN_PROCESSES = 1
 """The reaper."""
+ROOM_FOR_OTHERS = 4
+"""How often the tasks of a command fit between what its user has and the cap on the user."""
 GRACE_S = 5.0
 """How long the reaper may take to end the command before it is helped."""
 
@@ -97,7 +99,7 @@ def _start(command: Command, places: tuple[Path, ...], cap: TaskCap | None) -> S
         environment = _variables(command, places, writing)
         pairs = (f"{name}={value}".encode("utf-8", "surrogateescape") for name, value in environment.items())
         opened.append(descriptor_of(b"".join(pair + b"\0" for pair in pairs)))
-        bounds = (command.limits.file_bytes, ceil(command.limits.cpu_s) + 1)
+        bounds = (command.limits.file_bytes, ceil(command.limits.cpu_s) + 1, _tasks_of_user(command.limits))
         argv = [sys.executable, "-I", "-S", reaper.__file__, *map(str, (*opened[1:], *bounds)), *command.argv]
     return Start(
         argv if cap is None else cap.entering(argv),
@@ -107,6 +109,20 @@ def _start(command: Command, places: tuple[Path, ...], cap: TaskCap | None) -> S
         inherited=tuple(opened[1:]),
         channel=channel,
     )
+
+
+def _tasks_of_user(limits: Limits) -> int:
+    """Return how many tasks this user may have once the command runs: RLIMIT_NPROC counts all of a user's.
+
+    It is generous, since the user's other work grows as well, but a fork bomb ends at it. The kernel does not
+    hold root to it; root's commands are capped by a control group.
+    """
+    user, there = os.geteuid(), 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.stat(f"/proc/{name}").st_uid == user:
+                there += len(os.listdir(f"/proc/{name}/task"))
+    return there + ROOM_FOR_OTHERS * most_tasks(limits)
 
 
 def _variables(command: Command, places: tuple[Path, ...], channel: int) -> dict[str, str]:
