@@ -3,11 +3,16 @@
 Only builds run with network access. The settings are those that pip and uv themselves read.
 """
 
+import configparser
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 PREFIXES = ("PIP_", "UV_")
+NOT_NEEDED = ("CACHE", "PUBLISH")
+"""Parts of names that are left out: the host's caches, and what only uploads need."""
 NAMES = (
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
@@ -22,6 +27,7 @@ NAMES = (
 FOLDERS = (
     "/etc/resolv.conf",
     "/etc/hosts",
+    "/etc/nsswitch.conf",
     "/etc/ssl",
     "/etc/ca-certificates",
     "/etc/pki",
@@ -37,7 +43,7 @@ def network_environment() -> dict[str, str]:
         name: value
         for name, value in sorted(os.environ.items())
         if name.startswith(PREFIXES) or name in NAMES
-        if "CACHE" not in name
+        if not any(part in name for part in NOT_NEEDED)
     }
 
 
@@ -50,16 +56,24 @@ def network_mounts() -> tuple[Path, ...]:
 
 
 def _configured() -> Iterator[str]:
-    home = Path.home()
-    for file in (Path("/etc/pip.conf"), Path("/etc/xdg/pip/pip.conf"), home / ".config/pip/pip.conf"):
+    """Yield the values in pip's configuration files."""
+    for file in (Path("/etc/pip.conf"), Path("/etc/xdg/pip/pip.conf"), Path.home() / ".config/pip/pip.conf"):
+        config = configparser.RawConfigParser(strict=False)
         try:
-            text = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
+            config.read(file, encoding="utf-8")
+        except (configparser.Error, UnicodeDecodeError):
             continue
-        for line in text.splitlines():
-            yield line.partition("=")[2]
+        for section in config.sections():
+            yield from (value for _, value in config.items(section))
 
 
 def _local_paths(value: str) -> list[Path]:
-    words = (word.removeprefix("file://") for word in value.split())
-    return [Path(word) for word in words if word.startswith("/") and len(Path(word).parts) > 2]
+    """Return the paths in a value: one, or several between spaces, commas or colons; also as file:// URLs.
+
+    A folder right below the root (/opt, /home, /tmp) is never shown as a whole.
+    """
+    found = []
+    for word in re.split(r"[\s,]+", value):
+        path = unquote(urlsplit(word).path) if word.startswith("file://") else word
+        found += [Path(part) for part in path.split(":") if part.startswith("/")]
+    return [path for path in found if len(path.parts) > 2 and ".." not in path.parts]

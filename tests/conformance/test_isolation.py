@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,11 +109,7 @@ def test_the_hosts_files(run: Run, tmp_path: Path) -> None:
         "/var",
         "/run",
     ]
-    places += ["/sys", "/boot", "/opt", "/srv", "/mnt", str(Path.cwd()), sys.prefix]
-    done = run(
-        'for place; do [ -e "$place" ] && echo "$place"; done; true', *()
-    )  # no arguments: says nothing
-    assert done.stdout == b""
+    places += ["/sys", "/boot", "/opt", "/srv", "/mnt"]
     done = run("/bin/sh", "-c", 'for place; do [ -e "$place" ] && echo "$place"; done; true', "sh", *places)
     assert done.stdout == b""
 
