@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from taskforge.domain.feature import Edit, EditKind
 from taskforge.languages.python.modules import Module
-from taskforge.languages.python.surgery.source import Source
+from taskforge.languages.python.surgery.operation import apply_edits
+from taskforge.languages.python.surgery.source import EditError, Source
 from taskforge.languages.python.testsplit import split_tests
-from taskforge.removal.edits import EditError, apply_edits
-from taskforge.removal.tidy import drop_unused
 
 PIECES = (
     "import a{n}\n",
@@ -112,15 +111,6 @@ def blank_runs(text: str) -> list[list[str]]:
 @settings(max_examples=25, deadline=None)
 def test_split_of_nothing(text: str) -> None:
     assert split_tests(text, ()) == text
-
-
-@given(modules(), st.data())
-@settings(max_examples=10, deadline=None)
-def test_dropping_twice_is_dropping_once(text: str, data: st.DataObject) -> None:
-    module = module_of(text)
-    node = data.draw(st.sampled_from(module.tree.body))
-    once = drop_unused(text, apply_edits(text, deletions(module, [node])))
-    assert drop_unused(text, once) == once
 
 
 def source_of_module(name: str) -> str:
