@@ -62,7 +62,7 @@ def lint(versions: Mapping[str, Mapping[str, str]], *, python: str) -> dict[str,
         except (OSError, subprocess.SubprocessError, ValueError) as error:
             raise TaskforgeError(f"ruff did not run: {error}; install taskforge-rl again") from error
         for row in rows:
-            name, _, path = Path(row["filename"]).relative_to(root).as_posix().partition("/")
+            name, _, path = row["filename"].removeprefix(f"{root}/").partition("/")
             code = row["code"]
             syntax = code is None or code == "invalid-syntax"
             found[name][path, "syntax" if syntax else code, row["message"]] += 1
