@@ -30,6 +30,7 @@ from harness import (
 from pipelines.processes import descendants, processes
 
 WORKER = b"ray::_Worker"
+TRIES = 3
 START_S = 12.0
 """Roughly what it takes until the workers work."""
 
@@ -104,8 +105,11 @@ def _interrupted(
                 process.wait()
             if process.poll() == -signal.SIGKILL:
                 process = start(whole, quiet=True)
-        if process.returncode != 0:
-            taskforge(*whole)
+        for _ in range(TRIES):
+            if process.returncode == 0:
+                break
+            process = start(whole, quiet=True)  # exit code 6: a step met its death too often in one run
+            process.wait()
         rounds.append((corpus, killed))
     return rounds
 
