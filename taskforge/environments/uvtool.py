@@ -71,7 +71,7 @@ class Uv:
                     binary,
                     *interpreter.mounts,
                     *self.index.mounts,
-                    self.folder,
+                    *(() if trusted else (self.folder,)),  # else it lies in the writable root
                     *(path for path in certificates if path.is_dir()),
                 ),
                 writable=(self.root,) if trusted else (self.foreign, *writable),
