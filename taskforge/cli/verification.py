@@ -9,9 +9,9 @@ from taskforge.cli.runners import Runners, make_runners
 from taskforge.domain.errors import StoreError, TaskforgeError
 from taskforge.domain.task import Task
 from taskforge.exports.materialize import task_tree
-from taskforge.rewards.recheck import recheck
 from taskforge.settings import Settings
 from taskforge.store import Corpus
+from taskforge.verification import reverify
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,13 @@ def _verdict(corpus: Corpus, task: Task, runners: Runners, repeat: int) -> Verdi
         task_tree(task, corpus, gold=True)
         runner = runners(task)
         for _ in range(repeat):
-            found = recheck(task, start, hidden, runner)
-            gold_resolved += found.gold.resolved
-            empty_resolved += found.empty.resolved
-            flips |= dict.fromkeys(found.flips)
-            if not found.valid:
+            found = reverify(task, start, hidden, runner)
+            if found.fault:
                 faults[found.fault] = None
+                continue
+            gold_resolved += found.gold_resolved
+            empty_resolved += found.empty_resolved
+            flips |= dict.fromkeys(found.flips)
     except StoreError as error:
         flips[str(error)] = None
     except TaskforgeError as error:

@@ -8,7 +8,6 @@ import pytest
 from taskforge.domain.errors import SandboxError, UsageError
 from taskforge.domain.testrun import SuiteRun, TestOutcome
 from taskforge.rewards import FolderSubmission, Grade, GradeStatus, PatchSubmission, Submission, grade
-from taskforge.rewards.recheck import recheck
 from taskforge.sources.tree import write_tree
 from taskforge.testing.run import Variant
 from tests.rewards.package import HIDDEN, SHAPES, START, make_runner, shapes_task, solution
@@ -143,31 +142,3 @@ def test_a_fault_of_the_machine_is_never_a_reward(error: Exception) -> None:
 def test_an_absent_folder_is_the_users_mistake(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         graded(FolderSubmission(tmp_path / "none"))
-
-
-@pytest.mark.slow
-def test_rechecking_finds_no_flip_in_a_right_record() -> None:
-    task = TASK.model_copy(update={"pass_to_pass": ("tests/test_other.py::test_area_of_a_square",)})
-    found = recheck(task, START, HIDDEN, make_runner)
-    assert (found.flips, found.valid, found.fault) == ((), True, "")
-    assert (found.empty.resolved, found.gold.resolved) == (False, True)
-
-
-def test_rechecking_finds_what_is_not_as_recorded() -> None:
-    wrong = TASK.model_copy(
-        update={
-            "fail_to_pass": ("tests/test_other.py::test_area_of_a_square",),
-            "pass_to_pass": ("tests/test_other.py::test_absent",),
-            "gold_patch": "not a patch\n",
-        }
-    )
-    assert recheck(wrong, START, HIDDEN, make_runner).flips == (
-        'the gold patch is rejected: No valid patches in input (allow with "--allow-empty")',
-        "passes at the start: tests/test_other.py::test_area_of_a_square",
-        "missing at the start: tests/test_other.py::test_absent",
-    )
-
-
-def test_rechecking_says_when_nothing_is_known() -> None:
-    found = recheck(TASK, START, HIDDEN, lambda _: Broken(SandboxError("bwrap is gone")))
-    assert (found.valid, found.fault, found.flips) == (False, "bwrap is gone", ())

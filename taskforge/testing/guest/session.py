@@ -46,7 +46,7 @@ def preload():
 
 def _arguments(job, variant, tree):
     given = list(job["pytest_args"])
-    arguments = ["--rootdir=" + tree, "-o", "addopts=", "--continue-on-collection-errors", "--tb=short"]
+    arguments = ["--rootdir=" + tree, "-o", "addopts=", "--continue-on-collection-errors", "--tb=line"]
     if "no:cacheprovider" not in " ".join(given):
         arguments += ["-o", "cache_dir=" + os.path.join(os.environ["TMPDIR"], "pytest-cache")]
     for name in ("randomly", "flaky", "random_order", "random-order"):
