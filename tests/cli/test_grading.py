@@ -125,7 +125,7 @@ def test_verify_tells_flips(invoke: Invoke, corpus: Path) -> None:
     code, out, _ = invoke("verify", wrong_id)
     assert code == 1
     assert f"flipped   {wrong.slug}" in out
-    assert "passes at the start: tests/test_other.py::test_area_of_a_square" in out
+    assert "start: tests/test_other.py::test_area_of_a_square does not fail at the start" in out
     assert "1 task checked 1 time: 1 flipped, 0 could not be checked" in out
 
 
