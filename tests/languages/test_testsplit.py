@@ -316,3 +316,25 @@ def test_testnames() -> None:
     assert list(testnames(FILE)) == ["test_a", "test_b", "TestC.test_one", "TestC.test_two"]
     line = FILE.splitlines().index("def test_a(marked):") + 1
     assert testnames(FILE)["test_a"].line == line
+
+
+def test_a_with_block_leaves_with_all_that_it_binds() -> None:
+    source = dedent(
+        """\
+        import os
+
+        PLACE = os.path.join("data", "file")
+        with open(PLACE) as file:
+            DATA = file.read()
+
+
+        def test_data():
+            assert DATA
+
+
+        def test_other():
+            assert True
+        """
+    )
+    assert split_tests(source, ["test_data"]) == "def test_other():\n    assert True\n"
+    assert split_tests(source, ["test_other"]) == source[: source.index("\n\ndef test_other")]

@@ -85,6 +85,8 @@ class TestFile:
         self.units: list[Unit] = []
         self.frames: list[tuple[frozenset[str], list[Unit]]] = []
         """Of each block at the top the names that its headers read, and the units in it."""
+        self.blocks: list[tuple[ast.stmt, list[Unit]]] = []
+        """The `with` blocks and loops at the top with the units in them: they go when all of those do."""
         self._take(self.module.tree.body, None, None)
         bound = {
             name for unit in self.units if unit.parent is None and not unit.aliases for name in unit.binds
@@ -102,6 +104,8 @@ class TestFile:
                 for suite in suites:
                     self._take(suite, None, node)
                 self.frames.append((_reads(rest), self.units[start:]))
+                if isinstance(node, ast.With | ast.For | ast.While):
+                    self.blocks.append((node, self.units[start:]))
                 continue
             unit = _unit(self.module, node, parent, block)
             self.units.append(unit)

@@ -187,7 +187,11 @@ class _Split:
     def edits(self) -> list[Edit]:
         """The edits that take everything out, outermost nodes only."""
         module = self.file.module
-        edits = []
+        edits = [
+            Edit(module.path, module.span(block), EditKind.DELETE_STATEMENT)
+            for block, units in self.file.blocks
+            if units and self.left.issuperset(units)
+        ]
         for unit in self.file.units:
             if any(outer in self.left for outer in unit.ancestors()):
                 continue
