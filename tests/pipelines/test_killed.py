@@ -16,7 +16,7 @@ from tests.pipelines.conftest import PER_REPOSITORY, REPOSITORY, Whole, fingerpr
 
 pytestmark = [pytest.mark.ray, pytest.mark.network]
 
-LONGEST_S = 20.0
+LONGEST_S = 14.0
 """Of this many seconds one is drawn at which the driver is killed."""
 COMMAND = (sys.executable, "-P", "-c", "from taskforge.cli.main import run; run()")
 
