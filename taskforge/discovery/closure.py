@@ -72,7 +72,7 @@ class Planner:
                 return None
             module = graph.module(place)
             edits.append(Edit(module.path, module.span(definitions.nodes[0]), EditKind.STUB_BODY, place))
-        helpers, tests = self._serve(removed, tests)
+        helpers, tests = self._serve(removed, tests, stubs=frozenset(seeds))
         for place in helpers:
             edits.extend(self._delete_definitions(place))
             for reference in graph.references.to.get(place, ()):
@@ -190,7 +190,9 @@ class Planner:
         member = name.rpartition(".")[2]
         return not (member.startswith("__") and member.endswith("__"))
 
-    def _serve(self, removed: list[str], tests: int) -> tuple[list[str], int]:
+    def _serve(
+        self, removed: list[str], tests: int, *, stubs: frozenset[str] = frozenset()
+    ) -> tuple[list[str], int]:
         """Helpers that nothing but the removed symbols uses, found one layer after the other."""
         graph = self.graph
         known = list(removed)
@@ -201,7 +203,7 @@ class Planner:
             candidates = [r.target.place for r in graph.references.by_owner.get(owner, ()) if r.target.name]
             candidates += self._private_methods(owner)
             for place in dict.fromkeys(candidates):
-                if place in known or not self._only_serves(place, known, tests):
+                if place in known or not self._only_serves(place, known, tests, stubs):
                     continue
                 for part in self._parts(place):
                     known.append(part)
@@ -217,7 +219,7 @@ class Planner:
         members = [n for n in self.graph.index.namespaces[path].definitions if n.startswith(f"{outer}._")]
         return [f"{path}::{n}" for n in members if not n.endswith("__")]
 
-    def _only_serves(self, place: str, known: list[str], tests: int) -> bool:
+    def _only_serves(self, place: str, known: list[str], tests: int, stubs: frozenset[str]) -> bool:
         graph = self.graph
         path, _, name = place.partition("::")
         if graph.modules[path].is_test or graph.tests_of(place) & ~tests or graph.is_imported(place):
@@ -231,7 +233,7 @@ class Planner:
                 return False
             if reference.kind is ReferenceKind.IMPORT and not reference.owner:
                 continue
-            if not self._inside(reference, known):
+            if not self._inside(reference, known) or self._in_signature(reference, stubs):
                 return False
             used = True
         if "." in name:
@@ -245,6 +247,12 @@ class Planner:
                 return False
             used = used or bool(users)
         return used
+
+    def _in_signature(self, reference: Reference, stubs: frozenset[str]) -> bool:
+        """True for a mention in what stays of a stub: its decorators, defaults and annotations."""
+        owner = reference.owner_place
+        line = reference.node.lineno  # type: ignore[attr-defined]
+        return owner in stubs and line not in self.graph.body_lines(owner)
 
     def _is_loose(self, reference: Reference, helpers: list[str]) -> bool:
         return reference.kind in {ReferenceKind.IMPORT, ReferenceKind.EXPORT} and not self._inside(

@@ -1,4 +1,4 @@
-"""Local variables and parameters that a cut would leave unused: a trace of what was there.
+"""Local variables and parameters that a cut would leave unused, or without the value it gave them.
 
 A function in which such a cut is made cannot stay as it is; the planner removes it as a whole instead.
 """
@@ -17,7 +17,7 @@ FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def orphaned(graph: Graph, cuts: Sequence[Edit], removed: Collection[str]) -> tuple[str, ...]:
-    """Places of functions in which these cuts take the last use of a parameter or local variable."""
+    """Places of functions in which these cuts take the last use, or the only value, of a local variable."""
     by_owner: dict[str, list[Edit]] = defaultdict(list)
     for cut in cuts:
         if cut.kind in CUTS and (owner := graph.owner(cut.file, cut.span.line)):
@@ -46,7 +46,12 @@ def _leaves_orphans(module: Module, function: ast.AST, cuts: Sequence[Edit]) -> 
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in cut_nodes
     }
     bound = _bound(function, cut_nodes)
-    return bool((taken & bound) - rest)
+    given = {
+        n.id
+        for n in ast.walk(function)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and id(n) in cut_nodes
+    }
+    return bool((taken & bound) - rest) or bool((given - bound) & rest)
 
 
 def _cut_roots(module: Module, function: ast.AST, cuts: Sequence[Edit]) -> Iterator[ast.AST]:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from taskforge.discovery.closure import Bounds, Plan, Planner
@@ -136,6 +138,50 @@ def test_a_stub_keeps_callers_and_takes_private_helpers(planner: Planner) -> Non
         "checks/test_core.py::test_area",
         "checks/test_core.py::test_volume",
     )
+
+
+def test_what_the_signature_of_a_stub_names_stays(tmp_path: Path) -> None:
+    source = """\
+_MISSING = object()
+_UNIT = 2
+
+
+def pick(values, default=_MISSING):
+    total = len(values) * _UNIT
+    return total
+"""
+    test = "from lib2.m import pick\n\ndef test_pick():\n    assert pick([1]) == 2\n"
+    files = {"lib2/__init__.py": "", "lib2/m.py": source, "checks2/test_m.py": test}
+    graph = Graph(build(tmp_path, files | {"checks2/__init__.py": ""}, packages=("lib2",)))
+    plan = Planner(graph, TestUseFinder(graph), Bounds()).stub(("lib2/m.py::pick",), FeatureKind.FUNCTION)
+    assert plan is not None
+    assert plan.removed == ("lib2/m.py::pick", "lib2/m.py::_UNIT")
+
+
+def test_a_branch_that_gives_a_value_to_the_rest_takes_its_function_along(tmp_path: Path) -> None:
+    source = """\
+def deep(value):
+    result = value * 3
+    return result
+
+
+def show(value, far=False):
+    if far:
+        text = str(deep(value))
+    else:
+        text = "near"
+    shown = text + "!"
+    return shown
+"""
+    test = (
+        "from lib3.m import show\n\ndef test_far():\n    assert show(1, True) == '3!'\n\n"
+        "def test_near():\n    assert show(1) == 'near!'\n"
+    )
+    files = {"lib3/__init__.py": "", "lib3/m.py": source, "checks3/test_m.py": test}
+    graph = Graph(build(tmp_path, files | {"checks3/__init__.py": ""}, packages=("lib3",)))
+    plan = Planner(graph, TestUseFinder(graph), Bounds()).delete("lib3/m.py::deep", FeatureKind.FUNCTION)
+    assert plan is not None
+    assert {"lib3/m.py::deep", "lib3/m.py::show"} <= set(plan.removed)
 
 
 def test_a_feature_that_takes_too_many_tests_is_no_feature(planner: Planner) -> None:
