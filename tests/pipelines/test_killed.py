@@ -38,6 +38,8 @@ def start(cache: Path, corpus: Path, *, workers: int, folder: Path | None = None
         text=True,
         cwd=folder or corpus.parent,
         start_new_session=True,
+        # A shell's background job ignores Ctrl-C, and so would all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 
