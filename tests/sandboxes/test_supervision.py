@@ -44,6 +44,8 @@ def test_the_end_of_the_driver_ends_the_command(name: str, number: signal.Signal
         env={**os.environ, "TMPDIR": str(tmp_path)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        # A shell's background job ignores Ctrl-C, and so would all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     with driver:
         deadline = time.monotonic() + 20
